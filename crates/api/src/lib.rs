@@ -1,1 +1,12 @@
-//! placeholder
+//! What a desk and its callers say to each other over HTTP, and a typed client that says it.
+//!
+//! The contract in prose is `docs/api.md`. This crate knows no rules: it does not tell a legal status from an
+//! illegal one, nor what a state allows. Requests refuse unknown fields, so that a misspelt one is not lost
+//! in silence; answers ignore them, so that an old client survives a new server.
+
+pub mod client;
+pub mod dispatch;
+pub mod envelope;
+pub mod error;
+pub mod issue;
+pub mod status;

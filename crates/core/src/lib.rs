@@ -1,1 +1,21 @@
-//! placeholder
+//! The rules of Extraboard, pure.
+//!
+//! Values in, values out: nothing here waits, reads a clock, touches a disk or
+//! draws a random number. What the other crates do, this one decides.
+
+pub mod caller;
+pub mod clock;
+pub mod dispatch;
+pub mod doors;
+pub mod event;
+pub mod id;
+pub mod kind;
+pub mod line;
+pub mod patch;
+pub mod priority;
+pub mod reason;
+pub mod report;
+pub mod state;
+pub mod status;
+pub mod task;
+pub mod words;

@@ -1,0 +1,205 @@
+//! Taking work and reporting on it: the claim's answer, the queue, the four reports and their reply.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::issue::Issue;
+
+/// What a claim hands out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Next {
+    pub issue: Issue,
+    pub prompt: Option<String>,
+    pub meta: Option<Value>,
+    pub dispatch: DispatchTicket,
+}
+
+/// What the holder of a dispatch needs to report on it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DispatchTicket {
+    pub id: String,
+    pub attempt: i64,
+    pub fence: i64,
+    /// The bearer token that speaks for this dispatch and nothing else.
+    pub token: String,
+    pub lease_seconds: i64,
+}
+
+/// Shows everything but the token, which must not reach a log.
+impl fmt::Debug for DispatchTicket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DispatchTicket")
+            .field("id", &self.id)
+            .field("attempt", &self.attempt)
+            .field("fence", &self.fence)
+            .field("lease_seconds", &self.lease_seconds)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The query of `GET /api/dispatch/queue`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct QueueQuery {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<i64>,
+}
+
+/// What would be handed out, in that order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Queue {
+    pub data: Vec<QueueEntry>,
+    pub total: i64,
+    /// Whether there are more than `total` says.
+    #[serde(default)]
+    pub total_capped: bool,
+}
+
+/// One place in the line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueueEntry {
+    pub issue: Issue,
+    pub score: i64,
+    pub breakdown: Breakdown,
+}
+
+/// The terms that add up to a score.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Breakdown {
+    pub priority_weight: i64,
+    pub type_bonus: i64,
+    pub goal_bonus: i64,
+    pub age_bonus: i64,
+}
+
+/// Tokens spent since the last report.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Tokens {
+    pub input: i64,
+    pub output: i64,
+}
+
+/// The body of `POST /api/dispatches/:id/heartbeat`.
+///
+/// The reports repeat these three fields: serde cannot flatten a type into one that refuses unknown fields.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Heartbeat {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+}
+
+/// The body of `POST /api/dispatches/:id/complete`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Complete {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_summary: Option<String>,
+}
+
+/// The body of `POST /api/dispatches/:id/fail`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Fail {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
+    /// Seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+}
+
+/// The body of `POST /api/dispatches/:id/release`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Release {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+}
+
+/// What every report is answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportReply {
+    /// `continue` or `stop`.
+    pub order: String,
+    /// Why to stop.
+    pub reason: Option<String>,
+    /// How long the renewed lease lasts; null where none is left to renew.
+    pub lease_seconds: Option<i64>,
+    pub issue: Issue,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_report_may_be_empty() {
+        serde_json::from_str::<Heartbeat>("{}").unwrap();
+        serde_json::from_str::<Complete>("{}").unwrap();
+        serde_json::from_str::<Fail>("{}").unwrap();
+        serde_json::from_str::<Release>("{}").unwrap();
+    }
+
+    #[test]
+    fn a_fail_uses_the_documented_names() {
+        let fail = Fail {
+            cost_usd: Some(0.5),
+            tokens: Some(Tokens { input: 1, output: 2 }),
+            retryable: Some(false),
+            retry_after: Some(30),
+            ..Fail::default()
+        };
+        let wire = json!({
+            "costUsd": 0.5, "tokens": {"input": 1, "output": 2}, "retryable": false, "retryAfter": 30
+        });
+        assert_eq!(serde_json::to_value(&fail).unwrap(), wire);
+        assert_eq!(serde_json::from_value::<Fail>(wire).unwrap(), fail);
+    }
+
+    #[test]
+    fn a_report_refuses_unknown_fields() {
+        serde_json::from_str::<Heartbeat>(r#"{"cost": 1}"#).unwrap_err();
+        serde_json::from_str::<Complete>(r#"{"tokens": {"in": 1}}"#).unwrap_err();
+    }
+}

@@ -1,0 +1,95 @@
+//! The command line: global flags and the list of commands.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands;
+use crate::context::{Context, Global};
+use crate::error::CliError;
+
+const AFTER_HELP: &str = "\
+A task is named by its number (42 or #42) or its uuid.
+
+Exit codes:
+  0  done
+  1  failed
+  2  bad usage, configuration or value
+  3  not found: no such task, nothing to claim, no desk running
+  4  conflict: the task's state does not allow it, the dispatch is stale, a desk is already running
+
+Environment:
+  EXTRABOARD_URL     the desk to talk to, as --server
+  EXTRABOARD_TOKEN   the token to send; without it the admin token of the data directory,
+                     which goes to this machine's desk only
+  EXTRABOARD_CONFIG  the configuration file, as --config
+  Every configuration key has a variable too: see `xb config show`.";
+
+/// The dispatch desk for AI agents
+#[derive(Debug, Parser)]
+#[command(name = "xb", version, after_help = AFTER_HELP, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Up(commands::up::Args),
+    Serve(commands::serve::Args),
+    Stop(commands::stop::Args),
+    Status(commands::status::Args),
+    Add(commands::add::Args),
+    Claim(commands::claim::Args),
+    Next(commands::next::Args),
+    Queue(commands::queue::Args),
+    Show(commands::show::Args),
+    List(commands::list::Args),
+    Done(commands::done::Args),
+    Fail(commands::fail::Args),
+    Release(commands::release::Args),
+    Retry(commands::retry::Args),
+    Cancel(commands::cancel::Args),
+    Park(commands::park::Args),
+    Admit(commands::admit::Args),
+    Reopen(commands::reopen::Args),
+    Config(commands::config::Args),
+}
+
+impl Command {
+    pub(crate) async fn run(&self, ctx: &Context) -> Result<(), CliError> {
+        match self {
+            Self::Up(args) => commands::up::run(args, ctx).await,
+            Self::Serve(args) => commands::serve::run(args, ctx).await,
+            Self::Stop(args) => commands::stop::run(args, ctx).await,
+            Self::Status(args) => commands::status::run(args, ctx).await,
+            Self::Add(args) => commands::add::run(args, ctx).await,
+            Self::Claim(args) => commands::claim::run(args, ctx).await,
+            Self::Next(args) => commands::next::run(args, ctx).await,
+            Self::Queue(args) => commands::queue::run(args, ctx).await,
+            Self::Show(args) => commands::show::run(args, ctx).await,
+            Self::List(args) => commands::list::run(args, ctx).await,
+            Self::Done(args) => commands::done::run(args, ctx).await,
+            Self::Fail(args) => commands::fail::run(args, ctx).await,
+            Self::Release(args) => commands::release::run(args, ctx).await,
+            Self::Retry(args) => commands::retry::run(args, ctx).await,
+            Self::Cancel(args) => commands::cancel::run(args, ctx).await,
+            Self::Park(args) => commands::park::run(args, ctx).await,
+            Self::Admit(args) => commands::admit::run(args, ctx).await,
+            Self::Reopen(args) => commands::reopen::run(args, ctx).await,
+            Self::Config(args) => commands::config::run(args, ctx),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

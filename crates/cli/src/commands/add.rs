@@ -1,0 +1,207 @@
+//! `xb add`
+
+use std::io::{self, Read as _};
+
+use extraboard_api::envelope::One;
+use extraboard_api::issue::IssueCreate;
+
+use crate::commands::priority::Priority;
+use crate::context::Context;
+use crate::error::{CliError, Kind};
+use crate::moment::Moment;
+use crate::output::clean_line;
+
+/// The most that is read from standard input; the desk takes 100,000 characters.
+const DESCRIPTION_BYTES_MAX: u64 = 1 << 20;
+
+/// Add a task
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What is to be done, in a line
+    #[arg(value_name = "TITLE")]
+    title: String,
+
+    /// What is to be done, at length; - reads standard input
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    description: Option<String>,
+
+    /// What kind of work it is: signal, hypothesis, plan, spec, phase, code, task or monitor
+    #[arg(long, value_name = "KIND", default_value = "task")]
+    kind: String,
+
+    /// How much it matters
+    #[arg(long, value_name = "LEVEL", default_value = "medium")]
+    priority: Priority,
+
+    /// How much it matters, in points from 1 to 100
+    #[arg(long, value_name = "N", conflicts_with = "priority", value_parser = clap::value_parser!(i64).range(1..=100))]
+    points: Option<i64>,
+
+    /// Where it starts
+    #[arg(long, value_name = "STATE", default_value = "queued")]
+    state: StartState,
+
+    /// The ways it may leave: any, or some of pull, push and run
+    #[arg(long, value_name = "DOOR,…", value_delimiter = ',', default_value = "any")]
+    doors: Vec<Door>,
+
+    /// How often to try again after a failure, 0 to 100; 3 if not given
+    #[arg(long, value_name = "N")]
+    max_retries: Option<i64>,
+
+    /// Do not hand it out before then: a time such as 2026-05-01T12:00:00Z, or a span from now such as 10m or
+    /// 2h
+    #[arg(long, value_name = "WHEN")]
+    not_before: Option<Moment>,
+
+    /// Add it once only, however often this key is used
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+}
+
+/// Where a task starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum StartState {
+    Queued,
+    Backlog,
+    Triage,
+}
+
+impl StartState {
+    const fn status(self) -> &'static str {
+        match self {
+            Self::Queued => "todo",
+            Self::Backlog => "backlog",
+            Self::Triage => "triage",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Door {
+    Any,
+    Pull,
+    Push,
+    Run,
+}
+
+impl Door {
+    const fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Any => &["pull", "push", "run"],
+            Self::Pull => &["pull"],
+            Self::Push => &["push"],
+            Self::Run => &["run"],
+        }
+    }
+}
+
+pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
+    let create = request(args, ctx)?;
+    let client = ctx.desk()?.client;
+    let issue = client.issue_create(&create, args.key.as_deref()).await?;
+    ctx.out.show(&One { data: &issue }, |_| format!("added #{}: {}", issue.number, clean_line(&issue.title)))
+}
+
+fn request(args: &Args, ctx: &Context) -> Result<IssueCreate, CliError> {
+    let description = match args.description.as_deref() {
+        Some("-") => Some(read_description()?),
+        other => other.map(str::to_owned),
+    };
+    let not_before = args.not_before.map(|moment| {
+        let too_far = || CliError::new(Kind::Usage, "--not-before lies beyond the end of time");
+        moment.resolve(ctx.now).ok_or_else(too_far)
+    });
+    Ok(IssueCreate {
+        title: args.title.clone(),
+        kind: args.kind.clone(),
+        description,
+        status: Some(args.state.status().to_owned()),
+        priority_value: Some(args.points.unwrap_or(args.priority.points())),
+        doors: Some(door_names(&args.doors)),
+        max_retries: args.max_retries,
+        not_before: not_before.transpose()?.map(|timestamp| timestamp.to_string()),
+        ..IssueCreate::default()
+    })
+}
+
+fn door_names(doors: &[Door]) -> Vec<String> {
+    let mut names: Vec<&str> = doors.iter().flat_map(|door| door.names()).copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+fn read_description() -> Result<String, CliError> {
+    let mut text = String::new();
+    io::stdin()
+        .lock()
+        .take(DESCRIPTION_BYTES_MAX)
+        .read_to_string(&mut text)
+        .map_err(|error| CliError::io("cannot read the description from standard input", &error))?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::config::Environment;
+
+    fn check(line: &[&str], expected: &str) {
+        let cli = Cli::try_parse_from(["xb", "add"].iter().chain(line)).unwrap();
+        let ctx = Context::new(cli.global, Environment::default(), "2026-01-01T00:00:00Z".parse().unwrap());
+        let Command::Add(args) = cli.command else { unreachable!("the command is add") };
+        let body = serde_json::to_string(&request(&args, &ctx).unwrap()).unwrap();
+        assert_eq!(body, expected);
+    }
+
+    #[test]
+    fn a_title_is_enough() {
+        check(
+            &["Fix it"],
+            r#"{"title":"Fix it","type":"task","status":"todo","priorityValue":50,"doors":["pull","push","run"]}"#,
+        );
+    }
+
+    #[test]
+    fn everything_can_be_said() {
+        check(
+            &[
+                "Fix it",
+                "-d",
+                "At length",
+                "--kind",
+                "code",
+                "--points",
+                "73",
+                "--state",
+                "backlog",
+                "--doors",
+                "run,pull",
+                "--max-retries",
+                "0",
+                "--not-before",
+                "2h",
+            ],
+            r#"{"title":"Fix it","type":"code","description":"At length","status":"backlog","priorityValue":73,"doors":["pull","run"],"maxRetries":0,"notBefore":"2026-01-01T02:00:00Z"}"#,
+        );
+    }
+
+    #[test]
+    fn nonsense_is_refused_before_anything_is_sent() {
+        for line in [
+            ["--points", "0"],
+            ["--points", "101"],
+            ["--priority", "5"],
+            ["--doors", "window"],
+            ["--state", "done"],
+            ["--not-before", "soon"],
+        ] {
+            let words = ["xb", "add", "Fix it"].iter().chain(&line);
+            assert_eq!(Cli::try_parse_from(words).unwrap_err().exit_code(), 2, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! `xb cancel`
+
+use crate::commands::each::each_issue;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::task_ref::TaskRef;
+
+/// Cancel tasks; whoever works on one is told to stop
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The tasks
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<TaskRef>,
+}
+
+pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
+    let client = ctx.desk()?.client;
+    each_issue(ctx, &args.ids, async |id| client.issue_cancel(id).await).await
+}

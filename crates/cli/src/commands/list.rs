@@ -1,0 +1,62 @@
+//! `xb list`
+
+use extraboard_api::issue::{IssueList, IssueQuery};
+
+use crate::commands::priority::Priority;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{issue_table, talk};
+
+/// List tasks, oldest first
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only these statuses, for example `todo,in_progress`
+    #[arg(long, value_name = "STATUS,…")]
+    status: Option<String>,
+
+    /// Only these kinds, for example `task,signal`
+    #[arg(long, value_name = "KIND,…")]
+    kind: Option<String>,
+
+    /// Only this priority
+    #[arg(long, value_name = "LEVEL")]
+    priority: Option<Priority>,
+
+    /// At most this many, 1 to 200; 50 if not given
+    #[arg(long, value_name = "N")]
+    limit: Option<i64>,
+
+    /// Leave out the first so many
+    #[arg(long, value_name = "N")]
+    offset: Option<i64>,
+
+    /// Go on where another page ended
+    #[arg(long, value_name = "CURSOR", conflicts_with = "offset")]
+    cursor: Option<String>,
+}
+
+pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
+    let client = ctx.desk()?.client;
+    let query = IssueQuery {
+        status: args.status.clone(),
+        kind: args.kind.clone(),
+        priority: args.priority.map(Priority::level),
+        limit: args.limit,
+        offset: args.offset,
+        cursor: args.cursor.clone(),
+    };
+    let list = client.issue_list(&query).await?;
+    ctx.out.show(&list, |style| {
+        talk(&summary(&list));
+        if list.data.is_empty() { String::new() } else { issue_table(&list.data).render(style) }
+    })
+}
+
+fn summary(list: &IssueList) -> String {
+    let more = if list.total_capped { "+" } else { "" };
+    let shown = format!("{} of {}{more} tasks", list.data.len(), list.total);
+    match &list.next_cursor {
+        Some(cursor) => format!("{shown}; more with --cursor {cursor}"),
+        None => shown,
+    }
+}

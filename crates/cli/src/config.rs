@@ -1,0 +1,150 @@
+//! The configuration: one schema, flags over environment over file over embedded defaults.
+//!
+//! Each source becomes a [`layer::Layer`] of the keys it mentions; the layers are laid over each other and
+//! checked once, into a [`Config`] in which nothing is optional. The environment is read here
+//! (`environment.rs`) and nowhere else. `default.toml` names every key and is the reference.
+
+mod database;
+mod environment;
+mod file;
+mod key;
+mod layer;
+mod problem;
+mod resolve;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tracing::level_filters::LevelFilter;
+
+pub(crate) use self::database::Database;
+pub(crate) use self::environment::Environment;
+pub(crate) use self::key::Key;
+use self::layer::{Layer, Origin};
+pub(crate) use self::problem::ConfigProblem;
+
+/// The file that is read from the data directory when none is named.
+const FILE_NAME: &str = "extraboard.toml";
+
+/// A configuration that was checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    pub(crate) data_dir: PathBuf,
+    pub(crate) database: Database,
+    pub(crate) server: Server,
+    pub(crate) leases: Leases,
+    pub(crate) log: Log,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    pub(crate) listen: SocketAddr,
+    pub(crate) metrics_listen: SocketAddr,
+    /// Further names that requests may give as Host, in lower case.
+    pub(crate) hosts: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Leases {
+    pub(crate) pull_secs: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Log {
+    pub(crate) level: LevelFilter,
+    pub(crate) format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+/// What the command line says about the configuration.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Flags {
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) data_dir: Option<String>,
+    pub(crate) db: Option<String>,
+    pub(crate) listen: Option<String>,
+    pub(crate) metrics_listen: Option<String>,
+    pub(crate) verbose: u8,
+}
+
+/// A configuration, and where each of its values came from.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    layer: Layer,
+}
+
+/// One value for people and programs to see, without secrets.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) key: Key,
+    pub(crate) value: Value,
+    pub(crate) origin: String,
+}
+
+/// Reads all sources and checks the outcome.
+pub(crate) fn load(flags: &Flags, environment: &Environment) -> Result<Loaded, ConfigProblem> {
+    environment.check_names()?;
+    let defaults = file::defaults()?;
+    let upper = Layer::of_environment(environment)?.under(&Layer::of_flags(flags));
+    let file = if let Some(named) = flags.config.clone().or_else(|| environment.config_file()) {
+        file::read(&absolute(&named)?)?
+    } else {
+        let data_dir = resolve::data_dir(&defaults.clone().under(&upper), environment)?;
+        read_if_there(&data_dir.join(FILE_NAME))?
+    };
+    let layer = defaults.under(&file).under(&upper);
+    let config = resolve::config(&layer, environment)?;
+    Ok(Loaded { config, layer })
+}
+
+impl Loaded {
+    /// Returns every value with its origin, in the order of the schema.
+    pub(crate) fn shown(&self) -> Vec<Shown> {
+        let origin =
+            |key| self.layer.get(key).map_or(&Origin::Default, |setting| &setting.origin).to_string();
+        Key::ALL
+            .into_iter()
+            .map(|key| Shown { key, value: self.config.shown(key), origin: origin(key) })
+            .collect()
+    }
+}
+
+impl Config {
+    fn shown(&self, key: Key) -> Value {
+        match key {
+            Key::DataDir => json!(self.data_dir.display().to_string()),
+            Key::DatabaseUrl => json!(self.database.to_string()),
+            Key::ServerListen => json!(self.server.listen.to_string()),
+            Key::ServerMetricsListen => json!(self.server.metrics_listen.to_string()),
+            Key::ServerHosts => json!(self.server.hosts),
+            Key::LeasesPullSecs => json!(self.leases.pull_secs),
+            Key::LogLevel => json!(self.log.level.to_string()),
+            Key::LogFormat => match self.log.format {
+                LogFormat::Text => json!("text"),
+                LogFormat::Json => json!("json"),
+            },
+        }
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, ConfigProblem> {
+    std::path::absolute(path).map_err(|source| ConfigProblem::Unreadable { path: path.to_owned(), source })
+}
+
+fn read_if_there(path: &Path) -> Result<Layer, ConfigProblem> {
+    // A file that exists and cannot be read is an error, one that does not exist is not.
+    match path.try_exists() {
+        Ok(false) => Ok(Layer::default()),
+        Ok(true) | Err(_) => file::read(path),
+    }
+}
+
+#[cfg(test)]
+mod tests;

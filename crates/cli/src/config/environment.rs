@@ -1,0 +1,95 @@
+//! The one place where the environment is read.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::key::{Key, nearest};
+use super::problem::ConfigProblem;
+
+const PREFIX: &str = "EXTRABOARD_";
+const CONFIG: &str = "EXTRABOARD_CONFIG";
+const URL: &str = "EXTRABOARD_URL";
+const TOKEN: &str = "EXTRABOARD_TOKEN";
+
+/// The variables this program looks at, as they were when it started. An empty one counts as not set.
+#[derive(Clone, Default)]
+pub(crate) struct Environment {
+    variables: BTreeMap<String, String>,
+}
+
+impl Environment {
+    pub(crate) fn of_process() -> Self {
+        let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+        Self::of(std::env::vars_os().map(|(name, value)| (text(name), text(value))))
+    }
+
+    pub(crate) fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        let others = ["HOME", "XDG_DATA_HOME", "NO_COLOR"];
+        let variables = variables
+            .into_iter()
+            .filter(|(name, value)| {
+                !value.is_empty() && (name.starts_with(PREFIX) || others.contains(&name.as_str()))
+            })
+            .collect();
+        Self { variables }
+    }
+
+    /// Refuses variables that carry our prefix and mean nothing, which are most likely misspelt.
+    pub(crate) fn check_names(&self) -> Result<(), ConfigProblem> {
+        let known: Vec<&'static str> =
+            Key::ALL.map(Key::variable).into_iter().chain([CONFIG, URL, TOKEN]).collect();
+        let unknown =
+            self.variables.keys().find(|name| name.starts_with(PREFIX) && !known.contains(&name.as_str()));
+        match unknown {
+            None => Ok(()),
+            Some(name) => {
+                Err(ConfigProblem::UnknownVariable { name: name.clone(), nearest: nearest(name, known) })
+            }
+        }
+    }
+
+    pub(crate) fn key(&self, key: Key) -> Option<&str> {
+        self.get(key.variable())
+    }
+
+    pub(crate) fn config_file(&self) -> Option<PathBuf> {
+        self.get(CONFIG).map(PathBuf::from)
+    }
+
+    pub(crate) fn server_url(&self) -> Option<&str> {
+        self.get(URL)
+    }
+
+    pub(crate) fn token(&self) -> Option<&str> {
+        self.get(TOKEN).map(str::trim)
+    }
+
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.absolute("HOME")
+    }
+
+    /// Returns where programs keep their data; a relative `XDG_DATA_HOME` is ignored, as its specification
+    /// asks.
+    pub(crate) fn data_home(&self) -> Option<PathBuf> {
+        self.absolute("XDG_DATA_HOME").or_else(|| Some(self.home()?.join(".local/share")))
+    }
+
+    pub(crate) fn allows_color(&self) -> bool {
+        self.get("NO_COLOR").is_none()
+    }
+
+    fn absolute(&self, name: &str) -> Option<PathBuf> {
+        self.get(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+}
+
+/// Shows the names only: values may be secrets.
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.variables.keys()).finish()
+    }
+}

@@ -1,0 +1,34 @@
+//! What can be wrong with a configuration.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::key::Key;
+use super::layer::Origin;
+
+#[derive(Debug, Error)]
+pub(crate) enum ConfigProblem {
+    #[error("cannot read config file {}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("config file {} is YAML: a TOML file is expected, such as extraboard.toml", path.display())]
+    Yaml { path: PathBuf },
+    #[error("config file {} is not TOML: line {line}: {message}", path.display())]
+    Syntax { path: PathBuf, line: usize, message: String },
+    #[error("unknown key `{name}` {}: did you mean `{nearest}`?", origin.phrase())]
+    UnknownKey { name: String, nearest: &'static str, origin: Origin },
+    #[error("unknown variable {name}: did you mean {nearest}?")]
+    UnknownVariable { name: String, nearest: &'static str },
+    #[error("`{name}` {} is {value}: expected a table, `[{name}]`", origin.phrase())]
+    NotATable { name: String, value: String, origin: Origin },
+    /// `value` is as written, except that passwords are gone.
+    #[error("`{}` {} is {value}: expected {}", key.name(), origin.phrase(), key.expected())]
+    BadValue { key: Key, value: String, origin: Origin },
+    #[error("no data directory: neither --data-dir, EXTRABOARD_DATA_DIR, XDG_DATA_HOME nor HOME is set")]
+    NoDataDir,
+}

@@ -1,0 +1,108 @@
+//! The layers, laid over each other, become one checked [`Config`].
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use tracing::level_filters::LevelFilter;
+
+use super::database::Database;
+use super::environment::Environment;
+use super::key::Key;
+use super::layer::{Layer, Origin, Raw, Setting};
+use super::problem::ConfigProblem;
+use super::{Config, Leases, Log, LogFormat, Server};
+
+const DATABASE_FILE: &str = "extraboard.db";
+const DIRECTORY: &str = "extraboard";
+
+/// Checks every value of `layer`, which holds every key because the defaults do.
+pub(crate) fn config(layer: &Layer, environment: &Environment) -> Result<Config, ConfigProblem> {
+    let data_dir = data_dir(layer, environment)?;
+    Ok(Config {
+        database: database(layer, environment, &data_dir)?,
+        server: Server {
+            listen: text(layer, Key::ServerListen, |text| text.parse::<SocketAddr>().ok())?,
+            metrics_listen: text(layer, Key::ServerMetricsListen, |text| text.parse::<SocketAddr>().ok())?,
+            hosts: value(layer, Key::ServerHosts, hosts)?,
+        },
+        leases: Leases { pull_secs: value(layer, Key::LeasesPullSecs, pull_secs)? },
+        log: Log { level: text(layer, Key::LogLevel, level)?, format: text(layer, Key::LogFormat, format)? },
+        data_dir,
+    })
+}
+
+/// Returns the data directory, which decides where the config file is looked for and so is needed first.
+pub(crate) fn data_dir(layer: &Layer, environment: &Environment) -> Result<PathBuf, ConfigProblem> {
+    value(layer, Key::DataDir, |setting| match &setting.raw {
+        Raw::Text(text) if text.is_empty() => Some(environment.data_home().map(|home| home.join(DIRECTORY))),
+        Raw::Text(text) => Some(Some(absolute(text, &setting.origin, environment)?)),
+        Raw::Whole(_) | Raw::List(_) => None,
+    })?
+    .ok_or(ConfigProblem::NoDataDir)
+}
+
+fn database(layer: &Layer, environment: &Environment, data_dir: &Path) -> Result<Database, ConfigProblem> {
+    value(layer, Key::DatabaseUrl, |setting| match &setting.raw {
+        Raw::Text(text) if text.is_empty() => Some(Database::sqlite(&data_dir.join(DATABASE_FILE))),
+        Raw::Text(text) => Database::parse(text, |path| absolute(path, &setting.origin, environment)),
+        Raw::Whole(_) | Raw::List(_) => None,
+    })
+}
+
+/// Makes a path absolute: `~/` is the home directory, a path in a file starts at the file's folder.
+fn absolute(text: &str, origin: &Origin, environment: &Environment) -> Option<PathBuf> {
+    let path = match text.strip_prefix("~/") {
+        Some(rest) => environment.home()?.join(rest),
+        None => origin.folder().unwrap_or(Path::new("")).join(text),
+    };
+    std::path::absolute(path).ok()
+}
+
+fn hosts(setting: &Setting) -> Option<Vec<String>> {
+    let Raw::List(names) = &setting.raw else { return None };
+    let is_host = |name: &String| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]".contains(c))
+    };
+    names.iter().all(is_host).then(|| names.iter().map(|name| name.to_ascii_lowercase()).collect())
+}
+
+fn pull_secs(setting: &Setting) -> Option<u32> {
+    let Raw::Whole(seconds) = setting.raw else { return None };
+    u32::try_from(seconds).ok().filter(|seconds| (10..=86_400).contains(seconds))
+}
+
+fn level(text: &str) -> Option<LevelFilter> {
+    Some(match text {
+        "off" => LevelFilter::OFF,
+        "error" => LevelFilter::ERROR,
+        "warn" => LevelFilter::WARN,
+        "info" => LevelFilter::INFO,
+        "debug" => LevelFilter::DEBUG,
+        "trace" => LevelFilter::TRACE,
+        _ => return None,
+    })
+}
+
+fn format(text: &str) -> Option<LogFormat> {
+    Some(match text {
+        "text" => LogFormat::Text,
+        "json" => LogFormat::Json,
+        _ => return None,
+    })
+}
+
+fn text<T>(layer: &Layer, key: Key, read: impl FnOnce(&str) -> Option<T>) -> Result<T, ConfigProblem> {
+    value(layer, key, |setting| match &setting.raw {
+        Raw::Text(text) => read(text),
+        Raw::Whole(_) | Raw::List(_) => None,
+    })
+}
+
+fn value<T>(layer: &Layer, key: Key, read: impl FnOnce(&Setting) -> Option<T>) -> Result<T, ConfigProblem> {
+    let setting = layer.get(key).expect("the defaults name every key");
+    read(setting).ok_or_else(|| ConfigProblem::BadValue {
+        key,
+        value: setting.raw.to_string(),
+        origin: setting.origin.clone(),
+    })
+}

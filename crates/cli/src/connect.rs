@@ -1,0 +1,118 @@
+//! Which desk a command talks to, and as whom.
+//!
+//! The invariant: the admin token goes to this machine or to the desk that `desk.json` names, never to
+//! another host.
+
+use std::path::Path;
+
+use extraboard_api::client::{Credentials, is_loopback, same_origin};
+
+use crate::admin_token::{AdminToken, AdminTokenError};
+use crate::config::Environment;
+use crate::desk_file::DeskFile;
+
+pub(crate) const DEFAULT_URL: &str = "http://127.0.0.1:8600";
+
+/// Returns the desk's URL: the flag, the variable, the file of the running desk, the default.
+pub(crate) fn server_url(flag: Option<&str>, environment: &Environment, desk: Option<&DeskFile>) -> String {
+    flag.or(environment.server_url()).or(desk.map(|desk| desk.url.as_str())).unwrap_or(DEFAULT_URL).to_owned()
+}
+
+/// Returns what to send along: the agent's name, the token from the environment, or the admin token where it
+/// may go.
+pub(crate) fn credentials(
+    agent: Option<&str>,
+    environment: &Environment,
+    url: &str,
+    desk: Option<&DeskFile>,
+    data_dir: &Path,
+) -> Result<Credentials, AdminTokenError> {
+    if let Some(name) = agent {
+        return Ok(Credentials::Agent(name.to_owned()));
+    }
+    if let Some(token) = environment.token() {
+        return Ok(Credentials::Bearer(token.to_owned()));
+    }
+    let is_ours = is_loopback(url) || desk.is_some_and(|desk| same_origin(&desk.url, url));
+    if !is_ours {
+        return Ok(Credentials::Anonymous);
+    }
+    let token = AdminToken::read(data_dir)?;
+    Ok(token.map_or(Credentials::Anonymous, |token| Credentials::Bearer(token.expose().to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        Environment::of(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+    }
+
+    fn desk(url: &str) -> DeskFile {
+        DeskFile {
+            pid: 1,
+            url: url.to_owned(),
+            metrics_url: String::new(),
+            database: String::new(),
+            started_at: String::new(),
+            version: String::new(),
+        }
+    }
+
+    #[test]
+    fn the_server_is_found_in_order() {
+        let none = environment(&[]);
+        let named = environment(&[("EXTRABOARD_URL", "http://variable")]);
+        let desk = desk("http://file");
+        assert_eq!(server_url(Some("http://flag"), &named, Some(&desk)), "http://flag");
+        assert_eq!(server_url(None, &named, Some(&desk)), "http://variable");
+        assert_eq!(server_url(None, &none, Some(&desk)), "http://file");
+        assert_eq!(server_url(None, &none, None), "http://127.0.0.1:8600");
+    }
+
+    struct Case {
+        agent: Option<&'static str>,
+        token: &'static str,
+        url: &'static str,
+        desk: Option<&'static str>,
+    }
+
+    fn check(case: &Case, expected: &Credentials) {
+        let dir = tempfile::tempdir().unwrap();
+        let admin = AdminToken::read_or_create(dir.path()).unwrap();
+        let environment = environment(&[("EXTRABOARD_TOKEN", case.token)]);
+        let desk = case.desk.map(desk);
+        let found = credentials(case.agent, &environment, case.url, desk.as_ref(), dir.path()).unwrap();
+        let shown = match found {
+            Credentials::Bearer(token) if token == admin.expose() => Credentials::Bearer("admin".to_owned()),
+            other => other,
+        };
+        assert_eq!(shown, *expected, "{}", case.url);
+    }
+
+    #[test]
+    fn the_admin_token_stays_on_this_machine_or_with_its_desk() {
+        let admin = Credentials::Bearer("admin".to_owned());
+        let case = |url, desk| Case { agent: None, token: "", url, desk };
+        check(&case("http://127.0.0.1:8600", None), &admin);
+        check(&case("http://localhost:9", None), &admin);
+        check(&case("http://desk.lan:8600", Some("http://desk.lan:8600/")), &admin);
+        check(&case("http://desk.lan:8600", None), &Credentials::Anonymous);
+        check(&case("http://desk.lan:8601", Some("http://desk.lan:8600")), &Credentials::Anonymous);
+        check(&case("https://evil.org", Some("http://127.0.0.1:8600")), &Credentials::Anonymous);
+        check(&case("http://127.0.0.1@evil.org", Some("http://127.0.0.1:8600")), &Credentials::Anonymous);
+    }
+
+    #[test]
+    fn a_token_that_was_named_goes_where_it_was_sent() {
+        let case = Case { agent: None, token: "mine", url: "https://desk.example.org", desk: None };
+        check(&case, &Credentials::Bearer("mine".to_owned()));
+    }
+
+    #[test]
+    fn an_agent_sends_its_name_and_no_token() {
+        let case = Case { agent: Some("ada"), token: "mine", url: "http://127.0.0.1:8600", desk: None };
+        check(&case, &Credentials::Agent("ada".to_owned()));
+    }
+}

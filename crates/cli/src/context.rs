@@ -1,0 +1,129 @@
+//! What every command is handed: the global flags, the environment, the time, and standard output.
+
+use std::path::PathBuf;
+
+use extraboard_api::client::Client;
+use jiff::Timestamp;
+
+use crate::admin_token::AdminTokenError;
+use crate::config::{self, Environment, Flags, Loaded};
+use crate::connect;
+use crate::desk_file::DeskFile;
+use crate::error::{CliError, Kind};
+use crate::output::{Form, Output, talk};
+
+/// The flags that every command takes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Talk to the desk at this URL
+    #[arg(long, global = true, value_name = "URL")]
+    server: Option<String>,
+
+    /// Keep or look for the desk's files in this directory
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<String>,
+
+    /// Read the configuration from this file
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+
+    /// Say more; twice for even more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+/// What a command works with.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) out: Output,
+    /// When the command started.
+    pub(crate) now: Timestamp,
+    global: Global,
+    environment: Environment,
+}
+
+/// The desk that a command talks to.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) client: Client,
+    pub(crate) url: String,
+    /// What a running desk left in the data directory, if it is the one at `url`.
+    pub(crate) file: Option<DeskFile>,
+}
+
+impl Context {
+    pub(crate) fn new(global: Global, environment: Environment, now: Timestamp) -> Self {
+        let form = if global.json { Form::Json } else { Form::Text };
+        let out = Output::new(form, environment.allows_color());
+        Self { out, now, global, environment }
+    }
+
+    /// Reads the configuration with the global flags over it.
+    pub(crate) fn load(&self) -> Result<Loaded, CliError> {
+        self.load_with(Flags::default())
+    }
+
+    /// Reads the configuration with a command's own flags and the global ones over it.
+    pub(crate) fn load_with(&self, flags: Flags) -> Result<Loaded, CliError> {
+        let flags = Flags {
+            config: self.global.config.clone(),
+            data_dir: self.global.data_dir.clone(),
+            verbose: self.global.verbose,
+            ..flags
+        };
+        Ok(config::load(&flags, &self.environment)?)
+    }
+
+    /// Returns the desk to talk to as whoever the token says.
+    pub(crate) fn desk(&self) -> Result<Desk, CliError> {
+        self.desk_as(None)
+    }
+
+    /// Returns the desk to talk to, as the named agent if there is a name.
+    pub(crate) fn desk_as(&self, agent: Option<&AgentName>) -> Result<Desk, CliError> {
+        let data_dir = self.load()?.config.data_dir;
+        let file =
+            DeskFile::read(&data_dir).map_err(|error| CliError::io("cannot read desk.json", &error))?;
+        let url = connect::server_url(self.global.server.as_deref(), &self.environment, file.as_ref());
+        let agent = agent.map(|name| name.0.as_str());
+        let credentials = connect::credentials(agent, &self.environment, &url, file.as_ref(), &data_dir)?;
+        if self.global.verbose > 0 {
+            talk(&format!("xb: asking {url} as {credentials:?}"));
+        }
+        let client = Client::new(&url, &credentials)?;
+        let file = file.filter(|file| file.url == url);
+        Ok(Desk { client, url, file })
+    }
+}
+
+/// The name of an agent: 1 to 100 printable characters, no spaces.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentName(String);
+
+impl std::str::FromStr for AgentName {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_name = (1..=100).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        if is_name {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err("expected 1 to 100 printable characters without spaces")
+        }
+    }
+}
+
+impl From<AdminTokenError> for CliError {
+    fn from(error: AdminTokenError) -> Self {
+        let kind = match error {
+            AdminTokenError::Exposed(_) | AdminTokenError::Empty(_) => Kind::Usage,
+            AdminTokenError::Read { .. } | AdminTokenError::Write { .. } => Kind::Failed,
+        };
+        Self::new(kind, error.to_string())
+    }
+}

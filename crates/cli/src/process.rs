@@ -1,0 +1,62 @@
+//! Other processes: whether a desk still runs, and asking it to stop.
+//!
+//! Signals go through the `kill` program, because unsafe code is forbidden here.
+
+use std::fs;
+use std::io;
+use std::process::{Command, Stdio};
+
+/// Returns whether `pid` is a running desk, as far as its name tells: process numbers are used again.
+pub(crate) fn desk_runs(pid: u32) -> bool {
+    let Ok(own) = fs::read_to_string("/proc/self/stat") else {
+        return signal(pid, "-0").is_ok();
+    };
+    let Ok(other) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    match (name_and_state(&own), name_and_state(&other)) {
+        (Some((own_name, _)), Some((name, state))) => {
+            // A zombie has ended and only waits for its parent to notice.
+            !matches!(state, 'Z' | 'X') && (name == own_name || name == "xb")
+        }
+        (None, _) | (_, None) => false,
+    }
+}
+
+/// Asks a process to end.
+pub(crate) fn terminate(pid: u32) -> io::Result<()> {
+    signal(pid, "-TERM")
+}
+
+fn signal(pid: u32, signal: &str) -> io::Result<()> {
+    let status = Command::new("kill")
+        .args([signal, "--", &pid.to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("kill {signal} {pid}: {status}"))) }
+}
+
+/// Reads `PID (NAME) STATE …`; the name may itself hold parentheses.
+fn name_and_state(stat: &str) -> Option<(&str, char)> {
+    let (_, rest) = stat.split_once('(')?;
+    let (name, rest) = rest.rsplit_once(')')?;
+    Some((name, rest.trim_start().chars().next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_lines_are_read() {
+        assert_eq!(name_and_state("1 (xb) S 0 1"), Some(("xb", 'S')));
+        assert_eq!(name_and_state("1 (a) b) Z 0 1"), Some(("a) b", 'Z')));
+        assert_eq!(name_and_state("nonsense"), None);
+    }
+
+    #[test]
+    fn this_process_runs_and_an_impossible_one_does_not() {
+        assert!(desk_runs(std::process::id()));
+        assert!(!desk_runs(u32::MAX));
+    }
+}

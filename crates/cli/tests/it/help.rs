@@ -1,0 +1,55 @@
+//! Every help text, as printed.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+const COMMANDS: [&[&str]; 21] = [
+    &[],
+    &["up"],
+    &["serve"],
+    &["stop"],
+    &["status"],
+    &["add"],
+    &["claim"],
+    &["next"],
+    &["queue"],
+    &["show"],
+    &["list"],
+    &["done"],
+    &["fail"],
+    &["release"],
+    &["retry"],
+    &["cancel"],
+    &["park"],
+    &["admit"],
+    &["reopen"],
+    &["config"],
+    &["config", "show"],
+];
+
+#[test]
+fn help_is_as_recorded() {
+    let mut all = String::new();
+    for words in COMMANDS {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_xb")).args(words).arg("--help").env_clear().output().unwrap();
+        assert!(output.status.success(), "{words:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        // The global options are the same everywhere: once is enough.
+        let own =
+            if words.is_empty() { text.as_str() } else { text.split("Global options:").next().unwrap() };
+        let _ = writeln!(all, "$ xb {}\n\n{}\n", [words, &["--help"]].concat().join(" "), own.trim_end());
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn every_command_is_recorded() {
+    let output = Command::new(env!("CARGO_BIN_EXE_xb")).arg("--help").env_clear().output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let listed = text.split("Commands:").nth(1).unwrap().split("\n\n").next().unwrap();
+    for line in listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")) {
+        let name = line.split_whitespace().next().unwrap();
+        assert!(COMMANDS.contains(&[name].as_slice()), "{name} is not in the snapshot");
+    }
+}

@@ -1,0 +1,47 @@
+//! The types of events, the story every change tells.
+
+use crate::words::words;
+
+words! {
+    /// What happened. Listed in `docs/events.md`.
+    pub enum EventType, "event type" {
+        /// A task came in.
+        TaskCreated = "task.created",
+        /// Fields of a task changed.
+        TaskEdited = "task.edited",
+        /// A task joined the line's candidates.
+        TaskAdmitted = "task.admitted",
+        /// A task went back to the backlog.
+        TaskParked = "task.parked",
+        /// A task was given up.
+        TaskCanceled = "task.canceled",
+        /// A person finished a task themselves.
+        TaskClosed = "task.closed",
+        /// A task was deleted.
+        TaskDeleted = "task.deleted",
+        /// A failed or blocked task gets another go.
+        TaskRetried = "task.retried",
+        /// A finished or canceled task is open again.
+        TaskReopened = "task.reopened",
+        /// A task was accepted in review.
+        TaskApproved = "task.approved",
+        /// A task was sent back from review.
+        TaskSentBack = "task.sent_back",
+        /// A task's waiting time is over: it stands in line.
+        TaskDue = "task.due",
+        /// A task was given up on by the desk.
+        TaskDeadLettered = "task.dead_lettered",
+        /// A task needs a person before it can go on.
+        TaskNeedsPerson = "task.needs_person",
+        /// Somebody should look at a task now.
+        TaskAlert = "task.alert",
+        /// A task was handed out.
+        DispatchOpened = "dispatch.opened",
+        /// A dispatch was told to end.
+        DispatchEnding = "dispatch.ending",
+        /// A dispatch ended: its outcome and reason are in the data.
+        DispatchClosed = "dispatch.closed",
+        /// A report came too late to change anything.
+        DispatchStale = "dispatch.stale",
+    }
+}

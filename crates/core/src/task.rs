@@ -1,0 +1,160 @@
+//! A task: the unit of work, and what may be changed about it.
+
+use crate::clock::Timestamp;
+use crate::doors::Doors;
+use crate::id::{DispatchId, Fence, TaskId, TaskNumber};
+use crate::kind::Kind;
+use crate::line::{Lane, Rank};
+use crate::priority::Priority;
+use crate::reason::Counters;
+use crate::state::{IllegalTransition, State, Verb};
+
+/// The longest title, in characters.
+pub const TITLE_CHARS_MAX: usize = 500;
+/// The longest description, in characters.
+pub const DESCRIPTION_CHARS_MAX: usize = 100_000;
+/// How often a task is tried again unless it says otherwise.
+pub const MAX_RETRIES_DEFAULT: i64 = 3;
+/// The most retries a task may ask for.
+pub const MAX_RETRIES_MAX: i64 = 100;
+
+/// A unit of work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Its permanent id.
+    pub id: TaskId,
+    /// Its short number.
+    pub number: TaskNumber,
+    /// What people call it.
+    pub title: String,
+    /// What is to be done.
+    pub description: Option<String>,
+    /// The sort of work.
+    pub kind: Kind,
+    /// Where it stands.
+    pub state: State,
+    /// How much it matters.
+    pub priority: Priority,
+    /// The ways it may leave.
+    pub doors: Doors,
+    /// How often it may be tried again.
+    pub max_retries: i64,
+    /// Where the signal behind it came from.
+    pub signal_source: Option<String>,
+    /// The signal itself, as JSON.
+    pub signal_payload: Option<String>,
+    /// The guess behind it, as JSON.
+    pub hypothesis: Option<String>,
+    /// What the last agent said about it.
+    pub agent_summary: Option<String>,
+    /// What came of it, as JSON.
+    pub result: Option<String>,
+    /// What last went wrong.
+    pub last_error: Option<String>,
+    /// The earliest moment it may be handed out.
+    pub not_before: Option<Timestamp>,
+    /// Since when it waits; kept by every return to the queue but admit and reopen.
+    pub queued_at: Option<Timestamp>,
+    /// How often it was handed out, ever.
+    pub fence: Fence,
+    /// How often it was handed out since it was last admitted afresh.
+    pub attempt: i64,
+    /// Its dispatch that is not closed.
+    pub dispatch: Option<DispatchId>,
+    /// How often in a row it failed, by cause.
+    pub counters: Counters,
+    /// When it came in.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// When it was first handed out.
+    pub started_at: Option<Timestamp>,
+    /// When it was finished.
+    pub completed_at: Option<Timestamp>,
+    /// When it was deleted.
+    pub deleted_at: Option<Timestamp>,
+}
+
+/// Where a task is kept while it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It does not wait for a claim.
+    Nowhere,
+    /// It waits for a moment.
+    Timer(Timestamp),
+    /// It stands in line.
+    Line(Lane, Rank),
+}
+
+impl Task {
+    /// Returns where the task belongs: in line exactly if it is ready.
+    ///
+    /// Time plays no part: a moment that is past is removed from the task by
+    /// [`Task::forget_past`] in the transaction that moves it into the line.
+    pub fn place(&self) -> Place {
+        let waits = self.state == State::Queued && self.dispatch.is_none() && self.deleted_at.is_none();
+        let Some(queued_at) = self.queued_at.filter(|_| waits) else { return Place::Nowhere };
+        match self.not_before {
+            Some(at) => Place::Timer(at),
+            None => Place::Line(self.lane(), Rank::new(self.priority, queued_at, self.number)),
+        }
+    }
+
+    /// Drops a moment to wait for that has come.
+    pub fn forget_past(&mut self, now: Timestamp) {
+        self.not_before = self.not_before.filter(|at| *at > now);
+    }
+
+    /// Returns the lane the task belongs to.
+    pub const fn lane(&self) -> Lane {
+        Lane { kind: self.kind, doors: self.doors }
+    }
+
+    /// Applies a verb: the new state and what goes with it.
+    pub fn apply(&mut self, verb: Verb, now: Timestamp) -> Result<(), IllegalTransition> {
+        self.state = self.state.after(verb)?;
+        match verb {
+            Verb::Admit => {
+                self.queued_at = Some(now);
+                self.attempt = 0;
+            }
+            Verb::Reopen => {
+                self.queued_at = Some(now);
+                self.completed_at = None;
+                self.start_afresh();
+            }
+            Verb::Retry => {
+                self.queued_at = self.queued_at.or(Some(now));
+                self.start_afresh();
+            }
+            Verb::Park => self.queued_at = None,
+            Verb::Claim | Verb::Assign => {
+                self.started_at = self.started_at.or(Some(now));
+                self.not_before = None;
+                self.fence.0 += 1;
+                self.attempt += 1;
+            }
+            Verb::Complete | Verb::Approve | Verb::Close => {
+                self.completed_at = Some(now);
+                self.counters = Counters::default();
+                self.last_error = None;
+            }
+            Verb::Start
+            | Verb::Submit
+            | Verb::SendBack
+            | Verb::Requeue
+            | Verb::Block
+            | Verb::Answer
+            | Verb::Fail
+            | Verb::TimeOut
+            | Verb::Cancel => {}
+        }
+        Ok(())
+    }
+
+    fn start_afresh(&mut self) {
+        self.counters = Counters::default();
+        self.not_before = None;
+        self.attempt = 0;
+    }
+}

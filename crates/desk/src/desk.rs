@@ -1,0 +1,213 @@
+//! The desk's front: verbs go through here, so that their consequences follow.
+
+use std::sync::Arc;
+
+use extraboard_core::caller::Caller;
+use extraboard_core::clock::{Clock, Entropy, Span, Timestamp};
+use extraboard_core::doors::Door;
+use extraboard_core::id::{DispatchId, Pos, TaskId};
+use extraboard_core::reason::Draw;
+use extraboard_store::error::Error;
+use extraboard_store::verbs::{
+    Advance, ClaimRequest, Claimed, Ctx, DueNext, IdempotencyKey, Nothing, Queue, QueuePage, Render,
+};
+use extraboard_store::{Store, Verb};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+
+use crate::claims::{self, Waiting};
+use crate::clock::DeskClock;
+use crate::{sequencer, timers};
+
+/// How many claims may wait before callers are turned away.
+const CLAIMS_MAX: usize = 4096;
+
+/// What a desk is told when it starts.
+#[derive(Clone)]
+pub struct Settings {
+    /// How long an agent that pulls may be silent.
+    pub pull_lease: Span,
+    /// Makes prompts.
+    pub render: Render,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Settings").field("pull_lease", &self.pull_lease).finish_non_exhaustive()
+    }
+}
+
+/// A desk at work; clones are handles on the same one.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) store: Store,
+    pub(crate) clock: DeskClock,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) settings: Settings,
+    pub(crate) claims: mpsc::Sender<Waiting>,
+    /// Rung after each write: there may be events to stamp.
+    pub(crate) written: Notify,
+    /// The last position that can be read.
+    pub(crate) pos: watch::Sender<Pos>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").field("store", &self.store).field("clock", &self.clock).finish_non_exhaustive()
+    }
+}
+
+/// A request for work.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Who wants work.
+    pub caller: Caller,
+    /// By which door.
+    pub door: Door,
+    /// The caller's key for this request.
+    pub key: Option<IdempotencyKey>,
+}
+
+/// What is answered when a claim cannot be decided.
+pub type ClaimError = Error;
+
+impl Desk {
+    /// Starts a desk over an open store.
+    pub async fn start(
+        store: Store,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        settings: Settings,
+    ) -> Result<(Self, Running), Error> {
+        let (claims, waiting) = mpsc::channel(CLAIMS_MAX);
+        let (stop, stopped) = watch::channel(false);
+        let clock = DeskClock::new(clock);
+        clock.synchronise(&store).await?;
+        let shared = Arc::new(Shared {
+            store,
+            clock,
+            entropy,
+            settings,
+            claims,
+            written: Notify::new(),
+            pos: watch::channel(Pos(0)).0,
+        });
+        let desk = Self { shared };
+        let mut loops = JoinSet::new();
+        loops.spawn(claims::serve(desk.clone(), waiting, stopped.clone()));
+        loops.spawn(sequencer::stamp(desk.clone(), stopped.clone()));
+        loops.spawn(sequencer::listen(desk.clone(), stopped.clone()));
+        loops.spawn(timers::run(desk.clone(), stopped));
+        Ok((desk, Running { stop, loops }))
+    }
+
+    /// Returns the present, by the clock all replicas share.
+    pub fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+
+    /// Says who acts, and that it is now.
+    pub fn ctx(&self, caller: Caller) -> Ctx {
+        Ctx { now: self.now(), caller }
+    }
+
+    /// Makes a task's id.
+    pub fn new_task_id(&self) -> TaskId {
+        TaskId::new(self.now(), &*self.shared.entropy)
+    }
+
+    /// Makes a dispatch's id.
+    pub fn new_dispatch_id(&self) -> DispatchId {
+        DispatchId::new(self.now(), &*self.shared.entropy)
+    }
+
+    /// Draws jitter.
+    pub fn draw(&self) -> Draw {
+        let mut bytes = [0; 2];
+        self.shared.entropy.fill(&mut bytes);
+        Draw::from_random(u16::from_le_bytes(bytes))
+    }
+
+    /// Returns the database's name for people.
+    pub fn database(&self) -> &str {
+        self.shared.store.name()
+    }
+
+    /// Returns what makes prompts.
+    pub fn render(&self) -> Render {
+        Arc::clone(&self.shared.settings.render)
+    }
+
+    /// Returns a claim request as the claim section makes them.
+    pub fn claim_request(&self, claim: Claim) -> ClaimRequest {
+        ClaimRequest {
+            caller: claim.caller,
+            door: claim.door,
+            lease: self.shared.settings.pull_lease,
+            dispatch: self.new_dispatch_id(),
+            key: claim.key,
+        }
+    }
+
+    /// Runs a verb that changes something; its events get their positions soon.
+    pub async fn write<V: Verb>(&self, verb: V) -> Result<V::Output, Error> {
+        let output = self.shared.store.write(verb).await;
+        self.shared.written.notify_one();
+        output
+    }
+
+    /// Runs a verb that changes nothing.
+    pub async fn read<V: Verb>(&self, verb: V) -> Result<V::Output, Error> {
+        self.shared.store.read(verb).await
+    }
+
+    /// Hands out the best task, together with whoever else waits.
+    pub async fn claim(&self, claim: Claim) -> Result<Result<Claimed, Nothing>, ClaimError> {
+        let (reply, answer) = oneshot::channel();
+        let waiting = Waiting { request: self.claim_request(claim), reply };
+        self.shared
+            .claims
+            .try_send(waiting)
+            .map_err(|_| Error::Unavailable("too many claims wait".into()))?;
+        answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the desk is stopping".into())))
+    }
+
+    /// Previews the line, after whatever is due has joined it.
+    pub async fn queue(&self, queue: Queue) -> Result<QueuePage, Error> {
+        let now = self.now();
+        if self.read(DueNext).await?.timer.is_some_and(|due| due <= now) {
+            self.write(Advance { ctx: self.ctx(Caller::Desk) }).await?;
+        }
+        self.read(queue).await
+    }
+
+    /// Follows the last position that can be read.
+    pub fn positions(&self) -> watch::Receiver<Pos> {
+        self.shared.pos.subscribe()
+    }
+}
+
+/// The desk's loops; to be stopped, not dropped.
+#[derive(Debug)]
+pub struct Running {
+    stop: watch::Sender<bool>,
+    loops: JoinSet<()>,
+}
+
+impl Running {
+    /// Stops the loops after what they are doing, and closes the store.
+    pub async fn stop(mut self, desk: Desk) {
+        // The loops look at this; if they are gone there is nothing to stop.
+        let _ = self.stop.send(true);
+        while let Some(ended) = self.loops.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(error = %error, "a loop of the desk died: {error}");
+            }
+        }
+        desk.shared.store.close().await;
+    }
+}

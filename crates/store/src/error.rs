@@ -1,0 +1,114 @@
+//! What can go wrong in the store.
+
+use extraboard_core::id::{DispatchId, TaskRef};
+use extraboard_core::patch::{Role, legal_asks};
+use extraboard_core::state::{IllegalTransition, State};
+use extraboard_core::status::Status;
+
+/// Any failure of a verb; nothing it did was kept.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The task does not exist, or was deleted.
+    #[error("there is no issue {0}")]
+    NoTask(TaskRef),
+    /// The dispatch does not exist.
+    #[error("there is no dispatch {0}")]
+    NoDispatch(DispatchId),
+    /// The state machine does not allow the verb.
+    #[error(transparent)]
+    Illegal(#[from] IllegalTransition),
+    /// The caller may not ask for that status now.
+    #[error("{}", refusal(*.from, *.asked, *.role))]
+    Refused {
+        /// The state the task is in.
+        from: State,
+        /// The status that was asked for.
+        asked: Status,
+        /// In which capacity.
+        role: Role,
+    },
+    /// The verb is for persons.
+    #[error("{verb} of a {from} issue is for a person: send the admin token")]
+    PersonOnly {
+        /// What was asked for.
+        verb: &'static str,
+        /// The state the task is in.
+        from: State,
+    },
+    /// The task cannot be handed out now, though it is queued.
+    #[error("issue {task} cannot be started now: {why}")]
+    NotReady {
+        /// The task.
+        task: TaskRef,
+        /// What holds it back.
+        why: &'static str,
+    },
+    /// Somebody else holds the dispatch.
+    #[error("dispatch {dispatch} is held by {holder}: only its holder reports on it")]
+    NotHolder {
+        /// The dispatch.
+        dispatch: DispatchId,
+        /// Who holds it.
+        holder: String,
+    },
+    /// The idempotency key was used with other parameters.
+    #[error("this Idempotency-Key was used with other parameters")]
+    KeyMismatch,
+    /// The task of that idempotency key is gone.
+    #[error("the dispatch of this Idempotency-Key is closed")]
+    KeyClosed,
+    /// The database does not answer.
+    #[error("the database does not answer")]
+    Unavailable(#[source] BoxError),
+    /// Another process has the database open.
+    #[error("{path} is in use by another desk ({note})")]
+    InUse {
+        /// The database file.
+        path: String,
+        /// What that desk says about itself.
+        note: String,
+    },
+    /// The database was written by a newer version.
+    #[error("the database has schema version {found}, this program knows {known}: use a newer xb")]
+    Newer {
+        /// The version found.
+        found: i64,
+        /// The newest version this program knows.
+        known: i64,
+    },
+    /// The database URL cannot be used.
+    #[error("database {url:?}: {message}")]
+    BadUrl {
+        /// The URL as given, without a password.
+        url: String,
+        /// What was expected.
+        message: String,
+    },
+    /// The database holds something this program cannot read, or a statement of
+    /// this program is wrong.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// Whatever a database driver says.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+impl Error {
+    /// Makes an error of a stored value that cannot be read.
+    pub(crate) fn unreadable(what: impl std::fmt::Display) -> Self {
+        Self::Broken(format!("the database holds {what}, which cannot be read"))
+    }
+}
+
+fn refusal(from: State, asked: Status, role: Role) -> String {
+    let legal = legal_asks(from, role);
+    let who = match role {
+        Role::Holder => "its holder",
+        Role::Person => "a person",
+        Role::Agent => "an agent that does not hold it",
+    };
+    if legal.is_empty() {
+        return format!("an issue that is {from} cannot be set to {asked} by {who}");
+    }
+    format!("an issue that is {from} cannot be set to {asked} by {who}: legal verbs are {}", legal.join(", "))
+}

@@ -1,0 +1,142 @@
+//! The `dispatch` table.
+
+use extraboard_core::clock::{Span, Timestamp};
+use extraboard_core::dispatch::{Dispatch, Phase};
+use extraboard_core::id::{DispatchId, Fence, TaskNumber};
+use extraboard_core::reason::Reason;
+
+use crate::error::Error;
+use crate::tx::{Each, Tx, expect_rows, first};
+use crate::value::{Row, Value, params};
+
+/// The columns of a dispatch, in the order [`from_row`] reads them.
+macro_rules! dispatch_columns {
+    () => {
+        "d.id, d.task, d.attempt, d.fence, d.holder, d.door, d.phase, d.reason, d.closed_at, d.outcome, \
+         d.lease_micros, d.lease_until, d.started_at, d.heartbeat_at, d.progress, d.result, d.error, \
+         d.cost_micros, d.tokens_in, d.tokens_out, d.prompt"
+    };
+}
+
+pub(crate) use dispatch_columns;
+
+/// Reads the columns of [`dispatch_columns`].
+pub(crate) fn from_row(row: &mut Row) -> Result<Dispatch, Error> {
+    Ok(Dispatch {
+        id: row.parse()?,
+        task: TaskNumber(row.int()?),
+        attempt: row.int()?,
+        fence: Fence(row.int()?),
+        holder: row.text()?,
+        door: row.parse()?,
+        phase: phase(row)?,
+        outcome: row.opt_parse()?,
+        lease: Span::from_micros(row.int()?),
+        lease_until: Timestamp::from_micros(row.int()?),
+        started_at: Timestamp::from_micros(row.int()?),
+        heartbeat_at: Timestamp::from_micros(row.int()?),
+        progress: row.opt_text()?,
+        result: row.opt_text()?,
+        error: row.opt_text()?,
+        cost_micros: row.opt_int()?,
+        tokens_in: row.opt_int()?,
+        tokens_out: row.opt_int()?,
+        prompt: row.opt_text()?,
+    })
+}
+
+fn phase(row: &mut Row) -> Result<Phase, Error> {
+    let word = row.text()?;
+    let reason: Option<Reason> = row.opt_parse()?;
+    let closed_at = row.opt_int()?.map(Timestamp::from_micros);
+    match (word.as_str(), reason, closed_at) {
+        ("open", None, None) => Ok(Phase::Open),
+        ("ending", Some(reason), None) => Ok(Phase::Ending(reason)),
+        ("closed", reason, Some(at)) => Ok(Phase::Closed { reason, at }),
+        _ => Err(Error::unreadable(format!("a dispatch that is {word:?} for {reason:?}"))),
+    }
+}
+
+const BY_ID: &str = concat!("SELECT ", dispatch_columns!(), " FROM dispatch d WHERE d.id = $1");
+const LOCK: &str = concat!("SELECT ", dispatch_columns!(), " FROM dispatch d WHERE d.id = $1 FOR UPDATE");
+
+/// Reads a dispatch.
+pub(crate) async fn get<T: Tx>(tx: &mut T, id: DispatchId) -> Result<Dispatch, Error> {
+    let row = first(tx, BY_ID.into(), params![id.to_string()]).await?;
+    from_row(&mut row.ok_or(Error::NoDispatch(id))?)
+}
+
+/// Reads a dispatch and locks its row; its task's row is locked before.
+pub(crate) async fn lock<T: Tx>(tx: &mut T, id: DispatchId) -> Result<Dispatch, Error> {
+    let row = first(tx, LOCK.into(), params![id.to_string()]).await?;
+    from_row(&mut row.ok_or(Error::NoDispatch(id))?)
+}
+
+const INSERT: Each = Each {
+    postgres: "INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, \
+         lease_until, started_at, heartbeat_at, prompt) \
+       SELECT u.id, u.task, u.attempt, u.fence, u.holder, u.door, 'open', u.lease, \
+         u.now + u.lease, u.now, u.now, u.prompt \
+       FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], \
+         $7::bigint[], $8::bigint[], $9::text[]) \
+         AS u (id, task, attempt, fence, holder, door, lease, now, prompt)",
+    sqlite: "INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, \
+         lease_until, started_at, heartbeat_at, prompt) \
+       VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8 + $7, $8, $8, $9)",
+};
+
+/// Inserts dispatches that were just opened.
+pub(crate) async fn insert_all<T: Tx>(tx: &mut T, dispatches: &[Dispatch]) -> Result<(), Error> {
+    let rows = dispatches.iter().map(insert_row).collect();
+    let inserted = tx.execute_each(INSERT, rows).await?;
+    expect_rows("opening dispatches", dispatches.len(), inserted)
+}
+
+fn insert_row(dispatch: &Dispatch) -> Vec<Value> {
+    params![
+        dispatch.id.to_string(),
+        dispatch.task.0,
+        dispatch.attempt,
+        dispatch.fence.0,
+        dispatch.holder.as_str(),
+        dispatch.door.as_str(),
+        dispatch.lease.as_micros(),
+        dispatch.started_at.as_micros(),
+        &dispatch.prompt,
+    ]
+}
+
+const UPDATE: &str = "UPDATE dispatch \
+     SET phase = $3, reason = $4, closed_at = $5, outcome = $6, lease_until = $7, heartbeat_at = $8, \
+       progress = $9, result = $10, error = $11, cost_micros = $12, tokens_in = $13, tokens_out = $14 \
+     WHERE id = $1 AND phase = $2";
+
+/// Writes a changed dispatch, provided it is still in the phase it was read in.
+pub(crate) async fn update<T: Tx>(tx: &mut T, before: &Dispatch, after: &Dispatch) -> Result<(), Error> {
+    let closed_at = match after.phase {
+        Phase::Closed { at, .. } => Some(at.as_micros()),
+        Phase::Open | Phase::Ending(_) => None,
+    };
+    let changed = tx
+        .execute(
+            UPDATE.into(),
+            params![
+                before.id.to_string(),
+                before.phase.as_str(),
+                after.phase.as_str(),
+                after.phase.reason().map(|reason| reason.as_str().to_owned()),
+                closed_at,
+                after.outcome.map(|outcome| outcome.as_str().to_owned()),
+                after.lease_until.as_micros(),
+                after.heartbeat_at.as_micros(),
+                &after.progress,
+                &after.result,
+                &after.error,
+                after.cost_micros,
+                after.tokens_in,
+                after.tokens_out,
+            ],
+        )
+        .await?;
+    expect_rows("a dispatch's update", 1, changed)
+}

@@ -1,0 +1,70 @@
+//! The `event` table: written with the change it tells of.
+
+use extraboard_core::clock::Timestamp;
+use extraboard_core::event::EventType;
+use extraboard_core::id::{DispatchId, TaskNumber};
+use serde_json::{Value as Json, json};
+
+use crate::error::Error;
+use crate::tx::{Each, Tx, expect_rows};
+use crate::value::params;
+use crate::verbs::Ctx;
+
+/// An event on its way into the log.
+#[derive(Clone, Debug)]
+pub(crate) struct NewEvent {
+    pub(crate) event_type: EventType,
+    pub(crate) task: TaskNumber,
+    pub(crate) dispatch: Option<DispatchId>,
+    pub(crate) actor: String,
+    pub(crate) at: Timestamp,
+    pub(crate) data: Json,
+}
+
+impl NewEvent {
+    /// Begins an event about a task.
+    pub(crate) fn new(event_type: EventType, ctx: &Ctx, task: TaskNumber) -> Self {
+        let actor = ctx.caller.to_string();
+        Self { event_type, task, dispatch: None, actor, at: ctx.now, data: json!({}) }
+    }
+
+    /// Names the dispatch it is about.
+    pub(crate) fn dispatch(self, dispatch: DispatchId) -> Self {
+        Self { dispatch: Some(dispatch), ..self }
+    }
+
+    /// Adds what else is worth telling.
+    pub(crate) fn data(self, data: Json) -> Self {
+        Self { data, ..self }
+    }
+}
+
+const INSERT: Each = Each {
+    postgres: "INSERT INTO event (type, task, dispatch, actor, at, data) \
+       SELECT u.type, u.task, u.dispatch, u.actor, u.at, u.data \
+       FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[]) \
+         WITH ORDINALITY AS u (type, task, dispatch, actor, at, data, nr) \
+       ORDER BY u.nr",
+    sqlite: "INSERT INTO event (type, task, dispatch, actor, at, data) VALUES ($1, $2, $3, $4, $5, $6)",
+};
+
+/// Adds events to the log. The rows of the tasks they tell of are locked, so
+/// that events of one task get their ids in the order they commit in.
+pub(crate) async fn insert_all<T: Tx>(tx: &mut T, events: Vec<NewEvent>) -> Result<(), Error> {
+    let count = events.len();
+    let rows = events
+        .into_iter()
+        .map(|event| {
+            params![
+                event.event_type.as_str(),
+                event.task.0,
+                event.dispatch.map(|id| id.to_string()),
+                event.actor,
+                event.at.as_micros(),
+                event.data.to_string(),
+            ]
+        })
+        .collect();
+    let inserted = tx.execute_each(INSERT, rows).await?;
+    expect_rows("adding events", count, inserted)
+}

@@ -1,0 +1,50 @@
+//! Advance timers: tasks whose moment has come join the line.
+
+use extraboard_core::event::EventType;
+
+use super::change::change;
+use super::{Ctx, TURN_MAX};
+use crate::error::Error;
+use crate::rows::event::NewEvent;
+use crate::rows::task::{self, task_columns};
+use crate::tx::{Tx, Verb};
+use crate::value::params;
+
+/// Moves up to a turn of tasks whose timer is due into the line.
+#[derive(Clone, Debug)]
+pub struct Advance {
+    /// The desk, and when.
+    pub ctx: Ctx,
+}
+
+impl Verb for Advance {
+    type Output = usize;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<usize, Error> {
+        advance(tx, &self.ctx).await
+    }
+}
+
+/// What is locked is being written, and whoever writes it looks at the time itself.
+const DUE: &str = concat!(
+    "SELECT ",
+    task_columns!(),
+    " FROM timer m JOIN task t ON t.number = m.task \
+     WHERE m.due_at <= $1 \
+     ORDER BY m.due_at, m.task \
+     LIMIT $2 \
+     FOR UPDATE OF m, t SKIP LOCKED"
+);
+
+pub(crate) async fn advance<T: Tx>(tx: &mut T, ctx: &Ctx) -> Result<usize, Error> {
+    let rows = tx.query(DUE.into(), params![ctx.now.as_micros(), TURN_MAX]).await?;
+    let due = rows.len();
+    for mut row in rows {
+        let before = task::from_row(&mut row)?;
+        let mut after = before.clone();
+        after.not_before = None;
+        let event = NewEvent::new(EventType::TaskDue, ctx, before.number);
+        change(tx, ctx, &before, after, vec![event]).await?;
+    }
+    Ok(due)
+}

@@ -1,0 +1,405 @@
+//! Claim: hand out the best tasks to whoever waits, in one transaction.
+//!
+//! 1. Take the claim lock, as a statement of its own, so that every later
+//!    snapshot is taken under it. (SQLite has one writer.)
+//! 2. Advance timers that are due.
+//! 3. Answer requests whose idempotency key is known.
+//! 4. Pick candidates, then lock them without waiting. What is being written at
+//!    that moment is passed over; if nothing else is left, the claim waits for
+//!    it: a task in line is never answered by "nothing".
+//! 5. Hand the locked tasks out by rank to the requests by arrival, delete them
+//!    from the line by task, and open their dispatches. Counts that do not
+//!    match abort it all.
+
+pub(crate) mod lanes;
+mod pick;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use extraboard_core::caller::Caller;
+use extraboard_core::clock::Span;
+use extraboard_core::dispatch::{Dispatch, Phase};
+use extraboard_core::doors::Door;
+use extraboard_core::event::EventType;
+use extraboard_core::id::{DispatchId, TaskNumber, TaskRef};
+use extraboard_core::line::Rank;
+use extraboard_core::state::Verb as TaskVerb;
+use extraboard_core::task::{Place, Task};
+use serde_json::json;
+
+use super::Ctx;
+use super::advance::advance;
+use super::idempotency::{self, IdempotencyKey};
+use crate::error::Error;
+use crate::postgres::CLAIM_LOCK;
+use crate::rows::event::{self, NewEvent};
+use crate::rows::task::task_columns;
+use crate::rows::{dispatch, task};
+use crate::tx::{Dialect, Each, Sql, Tx, Verb, expect_rows, first};
+use crate::value::params;
+
+const SCOPE: &str = "claim";
+/// How often a claim looks again when what it picked was being written.
+const LOOKS_MAX: usize = 5;
+
+/// Makes the prompt of a task; pure.
+pub type Render = Arc<dyn Fn(&Task) -> String + Send + Sync>;
+
+/// The statements of a claim that touch waiting tasks on PostgreSQL, for tests
+/// of their plans: the walk, the heads of lanes, and the lock.
+#[doc(hidden)]
+pub const CLAIM_STATEMENTS: [&str; 3] = [pick::WALK, pick::LANE_HEADS, LOCK_SKIP.postgres];
+
+/// One claimer's request.
+#[derive(Clone, Debug)]
+pub struct ClaimRequest {
+    /// Who wants work.
+    pub caller: Caller,
+    /// By which door.
+    pub door: Door,
+    /// How long the claimer may be silent.
+    pub lease: Span,
+    /// The id of the dispatch, if one is opened.
+    pub dispatch: DispatchId,
+    /// The caller's key for this request.
+    pub key: Option<IdempotencyKey>,
+}
+
+/// A task in somebody's hands.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    /// The task.
+    pub task: Task,
+    /// Its open dispatch, with the prompt as sent.
+    pub dispatch: Dispatch,
+}
+
+/// Why there is nothing to hand out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nothing {
+    /// Nothing waits.
+    Empty,
+    /// What waits has to wait for a moment.
+    NotBefore,
+    /// What stands in line may not leave by that door.
+    NoMatch,
+}
+
+impl Nothing {
+    /// Returns the word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::NotBefore => "not_before",
+            Self::NoMatch => "no_match",
+        }
+    }
+}
+
+/// Claims for many requests at once; equal to claiming for each in turn.
+#[derive(Clone)]
+pub struct ClaimBatch {
+    /// The desk, and when.
+    pub ctx: Ctx,
+    /// The requests, in the order they came.
+    pub requests: Vec<ClaimRequest>,
+    /// Makes prompts.
+    pub render: Render,
+}
+
+impl std::fmt::Debug for ClaimBatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClaimBatch").field("requests", &self.requests).finish_non_exhaustive()
+    }
+}
+
+/// An answer to one request; a key that was misused is that request's own error.
+type Answer = Result<Result<Claimed, Nothing>, Error>;
+
+impl Verb for ClaimBatch {
+    type Output = Vec<Answer>;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Answer>, Error> {
+        take_claim_lock(tx).await?;
+        advance(tx, &self.ctx).await?;
+        let mut answers: Vec<Option<Answer>> = Vec::new();
+        let mut by_key = HashMap::new();
+        let mut open = Vec::new();
+        for (index, request) in self.requests.iter().enumerate() {
+            let repeated = request.key.as_ref().map(|key| (request.caller.clone(), key.key.clone()));
+            let known = self.known(tx, request).await?;
+            let waits = known.is_none() && repeated.as_ref().is_none_or(|key| !by_key.contains_key(key));
+            if waits {
+                open.push(index);
+                by_key.extend(repeated.map(|key| (key, index)));
+            }
+            answers.push(known);
+        }
+        let doors: Vec<_> = open.iter().map(|index| self.requests[*index].door).collect();
+        let tasks = take(tx, &doors).await?;
+        let claims = self.assign(&open, tasks, tx).await?;
+        for (index, claimed) in claims {
+            answers[index] = Some(Ok(Ok(claimed)));
+        }
+        self.answer_rest(tx, answers).await
+    }
+}
+
+impl ClaimBatch {
+    /// Answers a request whose key is remembered.
+    async fn known<T: Tx>(&self, tx: &mut T, request: &ClaimRequest) -> Result<Option<Answer>, Error> {
+        let Some(key) = &request.key else { return Ok(None) };
+        let ctx = self.ctx_of(request);
+        let Some(kept) = idempotency::find(tx, &ctx, SCOPE, key).await? else { return Ok(None) };
+        if let Err(mismatch) = kept.check(key) {
+            return Ok(Some(Err(mismatch)));
+        }
+        let Some(id) = kept.dispatch else { return Err(Error::unreadable("a claim without a dispatch")) };
+        let dispatch = dispatch::get(tx, id).await?;
+        if matches!(dispatch.phase, Phase::Closed { .. }) {
+            return Ok(Some(Err(Error::KeyClosed)));
+        }
+        let task = task::get(tx, TaskRef::Number(dispatch.task)).await?;
+        Ok(Some(Ok(Ok(Claimed { task, dispatch }))))
+    }
+
+    fn ctx_of(&self, request: &ClaimRequest) -> Ctx {
+        Ctx { now: self.ctx.now, caller: request.caller.clone() }
+    }
+
+    /// Opens dispatches: the best task its door lets through for each request.
+    async fn assign<T: Tx>(
+        &self,
+        open: &[usize],
+        mut tasks: Vec<Task>,
+        tx: &mut T,
+    ) -> Result<Vec<(usize, Claimed)>, Error> {
+        let mut claims = Vec::new();
+        for index in open {
+            let request = &self.requests[*index];
+            let best = tasks.iter().position(|task| task.lane().is_open(request.door));
+            if let Some(best) = best {
+                let task = tasks.remove(best);
+                claims.push((*index, self.open(request, task)?));
+            }
+        }
+        self.write(tx, &claims).await?;
+        Ok(claims)
+    }
+
+    fn open(&self, request: &ClaimRequest, mut task: Task) -> Result<Claimed, Error> {
+        let now = self.ctx.now;
+        task.apply(TaskVerb::Claim, now)?;
+        task.dispatch = Some(request.dispatch);
+        task.updated_at = now;
+        let dispatch = Dispatch {
+            id: request.dispatch,
+            task: task.number,
+            attempt: task.attempt,
+            fence: task.fence,
+            holder: request.caller.to_string(),
+            door: request.door,
+            phase: Phase::Open,
+            outcome: None,
+            lease: request.lease,
+            lease_until: now.plus(request.lease),
+            started_at: now,
+            heartbeat_at: now,
+            progress: None,
+            result: None,
+            error: None,
+            cost_micros: None,
+            tokens_in: None,
+            tokens_out: None,
+            prompt: Some((self.render)(&task)),
+        };
+        Ok(Claimed { task, dispatch })
+    }
+
+    async fn write<T: Tx>(&self, tx: &mut T, claims: &[(usize, Claimed)]) -> Result<(), Error> {
+        if claims.is_empty() {
+            return Ok(());
+        }
+        let numbers: Vec<_> = claims.iter().map(|(_, claimed)| claimed.task.number.0).collect();
+        expect_rows("leaving the line", claims.len(), tx.execute(LEAVE, params![numbers]).await?)?;
+        let rows = claims
+            .iter()
+            .map(|(_, claimed)| {
+                params![claimed.task.number.0, claimed.dispatch.id.to_string(), self.ctx.now.as_micros()]
+            })
+            .collect();
+        expect_rows("claiming", claims.len(), tx.execute_each(CLAIM, rows).await?)?;
+        let dispatches: Vec<_> = claims.iter().map(|(_, claimed)| claimed.dispatch.clone()).collect();
+        dispatch::insert_all(tx, &dispatches).await?;
+        event::insert_all(tx, claims.iter().map(|(index, claimed)| self.event(*index, claimed)).collect())
+            .await?;
+        for (index, claimed) in claims {
+            let request = &self.requests[*index];
+            if let Some(key) = &request.key {
+                let kept = (claimed.task.number, Some(claimed.dispatch.id));
+                idempotency::take(tx, &self.ctx_of(request), SCOPE, key, kept).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&self, index: usize, claimed: &Claimed) -> NewEvent {
+        let ctx = self.ctx_of(&self.requests[index]);
+        let dispatch = &claimed.dispatch;
+        NewEvent::new(EventType::DispatchOpened, &ctx, dispatch.task).dispatch(dispatch.id).data(json!({
+            "from": "queued",
+            "to": claimed.task.state.as_str(),
+            "attempt": dispatch.attempt,
+            "fence": dispatch.fence.0,
+            "holder": dispatch.holder,
+            "door": dispatch.door.as_str(),
+        }))
+    }
+
+    /// Answers what is left: repeated keys as their first use, the rest with why.
+    async fn answer_rest<T: Tx>(
+        &self,
+        tx: &mut T,
+        answers: Vec<Option<Answer>>,
+    ) -> Result<Vec<Answer>, Error> {
+        let mut rest = Vec::with_capacity(answers.len());
+        for (request, answer) in self.requests.iter().zip(answers) {
+            let answer = match answer {
+                Some(answer) => answer,
+                None => match self.known(tx, request).await? {
+                    Some(answer) => answer,
+                    None => Ok(Err(why_nothing(tx).await?)),
+                },
+            };
+            rest.push(answer);
+        }
+        Ok(rest)
+    }
+}
+
+/// Claims one particular task, for whoever asked for it by name.
+pub(crate) async fn claim_exactly<T: Tx>(
+    tx: &mut T,
+    ctx: &Ctx,
+    before: Task,
+    request: ClaimRequest,
+    render: Render,
+) -> Result<Claimed, Error> {
+    let task = TaskRef::Number(before.number);
+    match before.place() {
+        Place::Line(lane, _) if lane.is_open(request.door) => {}
+        Place::Line(..) => return Err(Error::NotReady { task, why: "it does not leave by this door" }),
+        Place::Timer(_) => return Err(Error::NotReady { task, why: "it waits for a later moment" }),
+        Place::Nowhere => return Err(Error::NotReady { task, why: "its last dispatch has not ended yet" }),
+    }
+    let batch = ClaimBatch { ctx: ctx.clone(), requests: vec![request], render };
+    let claimed = batch.open(&batch.requests[0], before)?;
+    batch.write(tx, &[(0, claimed.clone())]).await?;
+    Ok(claimed)
+}
+
+async fn take_claim_lock<T: Tx>(tx: &mut T) -> Result<(), Error> {
+    if tx.dialect() == Dialect::Postgres {
+        tx.query("SELECT pg_advisory_xact_lock($1)".into(), params![CLAIM_LOCK]).await?;
+    }
+    Ok(())
+}
+
+macro_rules! lock_candidates {
+    () => {
+        concat!(
+            "SELECT ",
+            task_columns!(),
+            " FROM line l JOIN task t ON t.number = l.task WHERE t.state = 'queued' AND l.task "
+        )
+    };
+}
+
+const LOCK_SKIP: Sql = Sql {
+    postgres: concat!(lock_candidates!(), "= ANY($1) FOR UPDATE OF l, t SKIP LOCKED"),
+    sqlite: concat!(lock_candidates!(), "IN (SELECT value FROM json_each($1))"),
+};
+const LOCK_WAIT: Sql = Sql {
+    postgres: concat!(lock_candidates!(), "= ANY($1) ORDER BY t.number FOR UPDATE OF t"),
+    sqlite: LOCK_SKIP.sqlite,
+};
+/// By task: by rank it would miss a row that was ranked anew meanwhile.
+const LEAVE: Sql = Sql {
+    postgres: "DELETE FROM line WHERE task = ANY($1)",
+    sqlite: "DELETE FROM line WHERE task IN (SELECT value FROM json_each($1))",
+};
+const CLAIM: Each = Each {
+    postgres: "UPDATE task \
+       SET state = 'running', dispatch = u.dispatch, fence = fence + 1, attempt = attempt + 1, \
+         not_before = NULL, started_at = COALESCE(started_at, u.now), updated_at = u.now \
+       FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS u (number, dispatch, now) \
+       WHERE task.number = u.number AND task.state = 'queued' AND task.dispatch IS NULL",
+    sqlite: "UPDATE task \
+       SET state = 'running', dispatch = $2, fence = fence + 1, attempt = attempt + 1, \
+         not_before = NULL, started_at = COALESCE(started_at, $3), updated_at = $3 \
+       WHERE number = $1 AND state = 'queued' AND dispatch IS NULL",
+};
+
+/// Picks and locks a task for each of these doors, as far as there are any;
+/// returns them by rank.
+async fn take<T: Tx>(tx: &mut T, doors: &[Door]) -> Result<Vec<Task>, Error> {
+    let mut locked: Vec<Task> = Vec::new();
+    let mut busy: HashSet<TaskNumber> = HashSet::new();
+    for _ in 0..LOOKS_MAX {
+        let unmet = unmet(doors, &locked);
+        if unmet.is_empty() {
+            break;
+        }
+        let passed = locked.iter().map(|task| task.number).chain(busy.iter().copied()).collect();
+        let mut picked = pick::pick(tx, &unmet, &passed).await?;
+        let statement = if picked.is_empty() { LOCK_WAIT } else { LOCK_SKIP };
+        if picked.is_empty() {
+            // Nothing is left but what is being written: wait for that.
+            picked.extend(busy.drain());
+        }
+        if picked.is_empty() {
+            break;
+        }
+        let numbers: Vec<_> = picked.iter().map(|number| number.0).collect();
+        let rows = tx.query(statement, params![numbers]).await?;
+        let got = rows.into_iter().map(|mut row| task::from_row(&mut row)).collect::<Result<Vec<_>, _>>()?;
+        let got_numbers: HashSet<_> = got.iter().map(|task| task.number).collect();
+        busy.extend(picked.into_iter().filter(|number| !got_numbers.contains(number)));
+        locked.extend(got.into_iter().filter(|task| matches!(task.place(), Place::Line(..))));
+    }
+    locked.sort_by_key(rank);
+    Ok(locked)
+}
+
+/// Returns the doors for which nothing is locked yet.
+fn unmet(doors: &[Door], locked: &[Task]) -> Vec<Door> {
+    let mut free: Vec<_> = locked.iter().collect();
+    free.sort_by_key(|task| rank(task));
+    doors
+        .iter()
+        .copied()
+        .filter(|door| match free.iter().position(|task| task.lane().is_open(*door)) {
+            Some(index) => {
+                free.remove(index);
+                false
+            }
+            None => true,
+        })
+        .collect()
+}
+
+fn rank(task: &Task) -> Option<Rank> {
+    match task.place() {
+        Place::Line(_, rank) => Some(rank),
+        Place::Nowhere | Place::Timer(_) => None,
+    }
+}
+
+async fn why_nothing<T: Tx>(tx: &mut T) -> Result<Nothing, Error> {
+    if first(tx, "SELECT task FROM line LIMIT 1".into(), params![]).await?.is_some() {
+        return Ok(Nothing::NoMatch);
+    }
+    let timer = first(tx, "SELECT task FROM timer LIMIT 1".into(), params![]).await?;
+    Ok(if timer.is_some() { Nothing::NotBefore } else { Nothing::Empty })
+}

@@ -1,0 +1,72 @@
+//! What authorises: the server key and the hashes of admin tokens.
+
+use extraboard_core::clock::Timestamp;
+
+use crate::error::Error;
+use crate::tx::{Tx, Verb, first};
+use crate::value::params;
+
+/// Reads the key dispatch tokens are derived from; the first server makes it.
+#[derive(Clone)]
+pub struct ServerKey {
+    /// The key to keep if there is none yet.
+    pub candidate: String,
+}
+
+impl std::fmt::Debug for ServerKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ServerKey")
+    }
+}
+
+impl Verb for ServerKey {
+    type Output = String;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<String, Error> {
+        let keep = "INSERT INTO secret (name, value) VALUES ('server_key', $1) ON CONFLICT (name) DO NOTHING";
+        tx.execute(keep.into(), params![self.candidate.as_str()]).await?;
+        let row = first(tx, "SELECT value FROM secret WHERE name = 'server_key'".into(), params![]).await?;
+        row.ok_or_else(|| Error::unreadable("no server key"))?.text()
+    }
+}
+
+/// Remembers the hash of an admin token.
+#[derive(Clone, Debug)]
+pub struct AdminTokenKeep {
+    /// The token's hash.
+    pub hash: String,
+    /// Whom it names.
+    pub subject: String,
+    /// The present.
+    pub now: Timestamp,
+}
+
+impl Verb for AdminTokenKeep {
+    type Output = ();
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), Error> {
+        let sql = "INSERT INTO token (hash, scope, subject, created_at) VALUES ($1, 'admin', $2, $3) \
+           ON CONFLICT (hash) DO NOTHING";
+        let params = params![self.hash.as_str(), self.subject.as_str(), self.now.as_micros()];
+        tx.execute(sql.into(), params).await.map(|_| ())
+    }
+}
+
+/// Asks whom an admin token names, by its hash.
+#[derive(Clone, Debug)]
+pub struct AdminTokenKnown {
+    /// The token's hash.
+    pub hash: String,
+}
+
+impl Verb for AdminTokenKnown {
+    type Output = Option<String>;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<String>, Error> {
+        let sql = "SELECT subject FROM token WHERE hash = $1";
+        match first(tx, sql.into(), params![self.hash.as_str()]).await? {
+            Some(mut row) => row.text().map(Some),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The testkit against real PostgreSQL processes.
+
+mod database;
+mod postgres;
