@@ -1,6 +1,6 @@
 //! `admin.token`: the secret in the data directory that makes whoever can read it an admin of the desk.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::system::SystemEntropy;
+
 const NAME: &str = "admin.token";
 const PREFIX: &str = "xba_";
-const RANDOM_BYTES: usize = 32;
 /// The most that is read of the file; a token is far shorter.
 const BYTES_MAX: u64 = 4096;
 const READABLE_BY_OTHERS: u32 = 0o044;
@@ -93,7 +94,7 @@ fn from_file(file: File, path: &Path) -> Result<AdminToken, AdminTokenError> {
 /// token.
 fn create(path: &Path) -> io::Result<()> {
     let temporary = path.with_extension(format!("token.{}.tmp", std::process::id()));
-    let written = write_new(&temporary, &new_token()?).and_then(|()| fs::hard_link(&temporary, path));
+    let written = write_new(&temporary, &new_token()).and_then(|()| fs::hard_link(&temporary, path));
     let _ = fs::remove_file(&temporary);
     match written {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.exists() => Ok(()),
@@ -107,17 +108,8 @@ fn write_new(path: &Path, token: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-fn new_token() -> io::Result<String> {
-    let mut bytes = [0; RANDOM_BYTES];
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a secret must not be repeatable, so no seeded source will do"
-    )]
-    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    Ok(bytes.iter().fold(PREFIX.to_owned(), |mut token, byte| {
-        let _ = write!(token, "{byte:02x}");
-        token
-    }))
+fn new_token() -> String {
+    format!("{PREFIX}{}", SystemEntropy.hex())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod connect;
 mod context;
+mod demo;
 mod desk_file;
 mod desk_lock;
 mod error;
@@ -14,6 +15,7 @@ mod moment;
 mod output;
 mod process;
 mod serve;
+mod system;
 mod task_ref;
 
 use std::process::ExitCode;

@@ -1,8 +1,17 @@
 //! The seam between the command line and the server: everything is prepared, here it runs until told to stop.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
 
+use extraboard_core::clock::{Clock as _, Span};
+use extraboard_desk::{Desk, Running, Settings};
+use extraboard_server::{App, AppSettings, Health, ServerKey, hash_token, serve, serve_metrics};
+use extraboard_store::error::Error;
+use extraboard_store::verbs::AdminTokenKeep;
+use extraboard_store::{Opening, Store};
 use jiff::Timestamp;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -13,7 +22,8 @@ use crate::desk_file::{DeskFile, Published};
 use crate::desk_lock::DeskLock;
 use crate::error::{CliError, Kind};
 use crate::output::talk;
-use crate::process;
+use crate::system::{SystemClock, SystemEntropy};
+use crate::{demo, process};
 
 /// What a desk needs to run.
 #[derive(Debug)]
@@ -27,30 +37,105 @@ pub(crate) struct ServePlan {
     pub(crate) now: Timestamp,
 }
 
+/// How long requests under way may take once the desk was asked to end.
+const DRAIN: Duration = Duration::from_secs(10);
+
 /// Runs a desk until a signal asks it to end.
 pub(crate) async fn run(plan: ServePlan) -> Result<(), CliError> {
     // Before anybody can know of the desk, so that whoever asks it to end finds it listening.
     let signals = Signals::catch()?;
-    let api = bind(plan.config.server.listen, "--listen").await?;
     let metrics = bind(plan.config.server.metrics_listen, "--metrics-listen").await?;
-    let desk = describe(&plan, &api, &metrics)?;
-    let _published = publish(&plan, &desk)?;
-    announce(&desk);
-    placeholder(&plan);
-    signals.wait().await;
+    let api = bind(plan.config.server.listen, "--listen").await?;
+    let file = describe(&plan, &api, &metrics)?;
+    let health = Health::starting(record_metrics()?);
+    let numbers = tokio::spawn(serve_metrics(metrics, health.clone()));
+    let store = open_store(&plan, &file).await?;
+    let (desk, running) = start_desk(&plan, store).await?;
+    if plan.demo {
+        demo::add(&desk).await?;
+    }
+    let app = App::new(desk.clone(), app_settings(&plan, &api, &desk).await?);
+    let _published = publish(&plan, &file)?;
+    announce(&file);
+    health.up(desk.clone());
+    let served = until_stopped(api, app, signals, &health).await;
+    running.stop(desk).await;
+    numbers.abort();
+    served
+}
+
+fn record_metrics() -> Result<PrometheusHandle, CliError> {
+    PrometheusBuilder::new()
+        .install_recorder()
+        .map_err(|error| CliError::new(Kind::Failed, format!("cannot record metrics: {error}")))
+}
+
+async fn open_store(plan: &ServePlan, file: &DeskFile) -> Result<Store, CliError> {
+    let opening = Opening { now: SystemClock.now(), note: format!("pid {} at {}", file.pid, file.url) };
+    Store::open(plan.config.database.url(), &opening).await.map_err(store_failed)
+}
+
+async fn start_desk(plan: &ServePlan, store: Store) -> Result<(Desk, Running), CliError> {
+    let settings = Settings {
+        pull_lease: Span::from_secs(plan.config.leases.pull_secs.into()),
+        render: Arc::new(extraboard_server::prompt::plain),
+    };
+    Desk::start(store, Arc::new(SystemClock), Arc::new(SystemEntropy), settings).await.map_err(store_failed)
+}
+
+/// Makes the admin token known and reads the key all replicas share.
+async fn app_settings(plan: &ServePlan, api: &TcpListener, desk: &Desk) -> Result<AppSettings, CliError> {
+    let keep = AdminTokenKeep {
+        hash: hash_token(plan.admin_token.expose()),
+        subject: "admin".to_owned(),
+        now: desk.now(),
+    };
+    desk.write(keep).await.map_err(store_failed)?;
+    let candidate = extraboard_store::verbs::ServerKey { candidate: SystemEntropy.hex() };
+    let key = desk.write(candidate).await.map_err(store_failed)?;
+    Ok(AppSettings {
+        listen: api.local_addr().map_err(|error| CliError::io("cannot tell the own address", &error))?,
+        hosts: plan.config.server.hosts.clone(),
+        key: ServerKey::new(&key),
+        started_at: desk.now(),
+        version: env!("CARGO_PKG_VERSION"),
+    })
+}
+
+/// Answers requests until a signal comes, then finishes those under way.
+async fn until_stopped(
+    api: TcpListener,
+    app: Arc<App>,
+    signals: Signals,
+    health: &Health,
+) -> Result<(), CliError> {
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let mut serving = tokio::spawn(serve(api, app, async {
+        // An error means that whoever would stop it is gone, which is reason enough.
+        let _ = stopped.await;
+    }));
+    tokio::select! {
+        () = signals.wait() => {}
+        ended = &mut serving => return Err(CliError::new(Kind::Failed, format!("the server ended: {ended:?}"))),
+    }
+    health.stopping();
+    let _ = stop.send(());
+    if tokio::time::timeout(DRAIN, serving).await.is_err() {
+        tracing::warn!("requests under way were cut off after {DRAIN:?}");
+    }
     Ok(())
 }
 
-/// Stands where the server will: the listeners accept and nothing answers.
-fn placeholder(plan: &ServePlan) {
-    tracing::debug!(
-        demo = plan.demo,
-        token.length = plan.admin_token.expose().len(),
-        database.length = plan.config.database.url().len(),
-        lease.pull_secs = plan.config.leases.pull_secs,
-        locked = plan.lock.is_some(),
-        "no server yet"
-    );
+fn store_failed(error: Error) -> CliError {
+    let sentence = error.to_string();
+    match error {
+        Error::InUse { .. } => {
+            CliError::new(Kind::Conflict, sentence).hint("stop that desk first, with `xb stop`")
+        }
+        Error::BadUrl { .. } | Error::Newer { .. } => CliError::new(Kind::Usage, sentence),
+        Error::Unavailable(cause) => CliError::new(Kind::Failed, format!("{sentence}: {cause}")),
+        _ => CliError::new(Kind::Failed, sentence),
+    }
 }
 
 async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, CliError> {

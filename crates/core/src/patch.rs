@@ -122,6 +122,11 @@ pub fn legal_asks(from: State, role: Role) -> Vec<String> {
         .collect()
 }
 
+/// Tells whether a verb has a route of its own: `POST /api/issues/:id/<verb>`.
+pub const fn has_route(verb: Verb) -> bool {
+    matches!(verb, Verb::Admit | Verb::Park | Verb::Cancel | Verb::Retry | Verb::Reopen)
+}
+
 /// Tells whether somebody in that role may use the verb by its own route.
 pub fn may(role: Role, verb: Verb) -> bool {
     role == Role::Person || matches!(verb, Verb::Admit | Verb::Park)

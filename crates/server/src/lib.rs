@@ -1,1 +1,20 @@
-//! placeholder
+//! The HTTP surfaces over a desk.
+//!
+//! Handlers extract, run one verb and map; rules live in `core`, facts in the
+//! store. The contract in prose is `docs/api.md`.
+
+mod app;
+mod convert;
+mod error;
+mod extract;
+mod guard;
+mod health;
+mod http;
+pub mod prompt;
+mod reply;
+mod tokens;
+mod validate;
+
+pub use app::{App, AppSettings, serve};
+pub use health::{Health, serve_metrics};
+pub use tokens::{ServerKey, hash_token};

@@ -1,0 +1,101 @@
+//! From the desk's words to the surface's.
+
+use extraboard_api::dispatch::DispatchTicket;
+use extraboard_api::issue::{Counters, Issue, IssueDispatch};
+use extraboard_core::clock::Timestamp;
+use extraboard_core::dispatch::{Dispatch, Phase};
+use extraboard_core::reason::Reason;
+use extraboard_core::status::Status;
+use extraboard_core::task::Task;
+use serde_json::Value;
+
+use crate::tokens::ServerKey;
+
+/// Shows a task as an issue.
+pub(crate) fn issue(task: Task, dispatch: Option<&Dispatch>) -> Issue {
+    Issue {
+        id: task.id.to_string(),
+        number: task.number.0,
+        status: Status::of(task.state).as_str().to_owned(),
+        state: task.state.as_str().to_owned(),
+        title: task.title,
+        description: task.description,
+        kind: task.kind.as_str().to_owned(),
+        priority: task.priority.level().tracker(),
+        priority_value: task.priority.points(),
+        doors: task.doors.iter().map(|door| door.as_str().to_owned()).collect(),
+        max_retries: task.max_retries,
+        signal_source: task.signal_source,
+        signal_payload: json(task.signal_payload.as_deref()),
+        hypothesis: json(task.hypothesis.as_deref()),
+        agent_summary: task.agent_summary,
+        last_error: task.last_error,
+        result: json(task.result.as_deref()),
+        attempt: task.attempt,
+        counters: Counters {
+            crash: task.counters.crash,
+            unavailable: task.counters.unavailable,
+            retry: task.counters.retry,
+            lost: task.counters.lost,
+        },
+        not_before: task.not_before.map(time),
+        queued_at: task.queued_at.map(time),
+        started_at: task.started_at.map(time),
+        completed_at: task.completed_at.map(time),
+        created_at: time(task.created_at),
+        updated_at: time(task.updated_at),
+        parent_id: None,
+        project_id: None,
+        dispatch: dispatch.filter(|dispatch| task.dispatch == Some(dispatch.id)).map(issue_dispatch),
+    }
+}
+
+fn issue_dispatch(dispatch: &Dispatch) -> IssueDispatch {
+    IssueDispatch {
+        id: dispatch.id.to_string(),
+        attempt: dispatch.attempt,
+        fence: dispatch.fence.0,
+        holder: dispatch.holder.clone(),
+        door: dispatch.door.as_str().to_owned(),
+        phase: dispatch.phase.as_str().to_owned(),
+        reason: dispatch.phase.reason().map(|reason| reason.as_str().to_owned()),
+        lease_until: Some(time(dispatch.lease_until)),
+        started_at: Some(time(dispatch.started_at)),
+        heartbeat_at: Some(time(dispatch.heartbeat_at)),
+        progress: json(dispatch.progress.as_deref()),
+    }
+}
+
+/// Makes what a new holder needs.
+pub(crate) fn ticket(key: &ServerKey, dispatch: &Dispatch) -> DispatchTicket {
+    DispatchTicket {
+        id: dispatch.id.to_string(),
+        attempt: dispatch.attempt,
+        fence: dispatch.fence.0,
+        token: key.token(dispatch),
+        lease_seconds: dispatch.lease.as_secs(),
+    }
+}
+
+/// What a holder is told to do.
+pub(crate) fn order(dispatch: &Dispatch) -> (&'static str, Option<Reason>) {
+    match dispatch.phase {
+        Phase::Open => ("continue", None),
+        Phase::Ending(reason) => ("stop", Some(reason)),
+        Phase::Closed { reason, .. } => ("stop", reason),
+    }
+}
+
+/// Writes a moment as RFC 3339.
+pub(crate) fn time(at: Timestamp) -> String {
+    match jiff::Timestamp::from_microsecond(at.as_micros()) {
+        Ok(moment) => moment.to_string(),
+        // Beyond the year 9999: still sorted, and nobody's plan.
+        Err(_) => format!("+{}us", at.as_micros()),
+    }
+}
+
+/// Reads JSON that was checked when it was stored.
+fn json(text: Option<&str>) -> Option<Value> {
+    text.and_then(|text| serde_json::from_str(text).ok())
+}

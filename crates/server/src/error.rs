@@ -1,0 +1,151 @@
+//! The one place where failures become answers.
+
+use axum::Json;
+use axum::http::{Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use extraboard_api::error::{ErrorBody, FieldError};
+use extraboard_core::dispatch::{Dispatch, Phase};
+use extraboard_core::patch::{self, Role, legal_asks};
+use extraboard_core::state::{State, Verb};
+use extraboard_core::task::Task;
+use extraboard_store::error::Error;
+use serde_json::{Value, json};
+
+/// Anything a request can be refused with.
+#[derive(Debug)]
+pub(crate) enum ApiError {
+    /// The body or query is not well formed.
+    Malformed { field: Option<String>, message: String },
+    /// Values are outside their ranges.
+    Invalid(Vec<FieldError>),
+    /// The body is too large.
+    TooLarge,
+    /// The body is not JSON by its own word.
+    MediaType,
+    /// A token is needed or wrong.
+    Unauthorized(&'static str),
+    /// The `Host` is not this server's.
+    Host(String),
+    /// A page of another origin asks.
+    CrossSite,
+    /// There is nothing of that name.
+    NotFound(String),
+    /// The dispatch was superseded.
+    Stale(Box<(Task, Dispatch)>),
+    /// The store says no.
+    Store(Error),
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, body) = self.answer();
+        (status, Json(body)).into_response()
+    }
+}
+
+impl ApiError {
+    fn answer(self) -> (StatusCode, ErrorBody) {
+        match self {
+            Self::Malformed { field, message } => {
+                let details = field.map(|field| json!([{ "field": field, "message": message }]));
+                (StatusCode::BAD_REQUEST, ErrorBody { details, ..body("bad_request", message) })
+            }
+            Self::Invalid(fields) => (StatusCode::UNPROCESSABLE_ENTITY, invalid(fields)),
+            Self::TooLarge => {
+                (StatusCode::PAYLOAD_TOO_LARGE, body("too_large", "the body is larger than 1 MiB"))
+            }
+            Self::MediaType => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                body("unsupported_media_type", "expected a body of Content-Type application/json"),
+            ),
+            Self::Unauthorized(why) => (StatusCode::UNAUTHORIZED, body("unauthorized", why)),
+            Self::Host(host) => (
+                StatusCode::FORBIDDEN,
+                body("forbidden_host", format!("this server does not answer to the Host {host:?}")),
+            ),
+            Self::CrossSite => {
+                (StatusCode::FORBIDDEN, body("cross_site", "pages of another origin may not use this server"))
+            }
+            Self::NotFound(what) => (StatusCode::NOT_FOUND, body("not_found", what)),
+            Self::Stale(stale) => (StatusCode::CONFLICT, stale_body(&stale.0, &stale.1)),
+            Self::Store(error) => store_answer(&error),
+        }
+    }
+}
+
+fn body(code: &str, error: impl Into<String>) -> ErrorBody {
+    ErrorBody { error: error.into(), code: code.to_owned(), ..ErrorBody::default() }
+}
+
+fn invalid(fields: Vec<FieldError>) -> ErrorBody {
+    let sentences: Vec<_> =
+        fields.iter().map(|field| format!("{}: {}", field.field, field.message)).collect();
+    let details = serde_json::to_value(fields).ok();
+    ErrorBody { details, ..body("validation", sentences.join("; ")) }
+}
+
+fn stale_body(task: &Task, dispatch: &Dispatch) -> ErrorBody {
+    let why = match (dispatch.phase, task.fence > dispatch.fence) {
+        (_, true) => format!("was superseded by attempt {} of issue #{}", task.attempt, task.number),
+        (Phase::Closed { reason: Some(reason), .. }, false) => format!("was closed before: {reason}"),
+        (_, false) => "was closed before".to_owned(),
+    };
+    ErrorBody {
+        details: Some(json!({ "state": task.state.as_str(), "fence": task.fence.0 })),
+        order: Some("stop".to_owned()),
+        ..body("stale_dispatch", format!("dispatch {} {why}", dispatch.id))
+    }
+}
+
+fn store_answer(error: &Error) -> (StatusCode, ErrorBody) {
+    let sentence = error.to_string();
+    let conflict =
+        |code, details| (StatusCode::CONFLICT, ErrorBody { details, ..body(code, sentence.clone()) });
+    match error {
+        Error::NoTask(_) | Error::NoDispatch(_) => (StatusCode::NOT_FOUND, body("not_found", sentence)),
+        Error::Illegal(refusal) => conflict("illegal_transition", Some(legal_by_route(refusal.from))),
+        Error::Refused { from, role, .. } => {
+            conflict("illegal_transition", Some(json!({ "legal": legal_asks(*from, *role) })))
+        }
+        Error::PersonOnly { from, .. } => {
+            conflict("illegal_transition", Some(json!({ "legal": legal_asks(*from, Role::Agent) })))
+        }
+        Error::NotReady { .. } => conflict("illegal_transition", None),
+        Error::NotHolder { .. } => (StatusCode::FORBIDDEN, body("not_holder", sentence)),
+        Error::KeyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, body("idempotency_mismatch", sentence)),
+        Error::KeyClosed => conflict("idempotency_closed", None),
+        Error::Unavailable(cause) => {
+            tracing::warn!(error = %cause, "the database does not answer: {cause}");
+            let sentence = "the database does not answer: nothing was changed, try again";
+            (StatusCode::SERVICE_UNAVAILABLE, body("unavailable", sentence))
+        }
+        // Details of our own failures stay in the log.
+        Error::Broken(_) | Error::InUse { .. } | Error::Newer { .. } | Error::BadUrl { .. } => {
+            tracing::error!(error = %sentence, "a request failed: {sentence}");
+            (StatusCode::INTERNAL_SERVER_ERROR, body("internal", "internal error"))
+        }
+    }
+}
+
+/// Returns the verbs that have a route of their own and are legal.
+fn legal_by_route(from: State) -> Value {
+    let verbs = from.legal_verbs().filter(|verb| patch::has_route(*verb));
+    json!({ "legal": verbs.map(Verb::as_str).collect::<Vec<_>>() })
+}
+
+/// Answers a path nobody serves.
+pub(crate) async fn no_route(uri: Uri) -> Response {
+    ApiError::NotFound(format!("there is no route {}", uri.path())).into_response()
+}
+
+/// Answers a method a path does not take.
+pub(crate) async fn no_method(method: Method, uri: Uri) -> Response {
+    let sentence = format!("{} does not take {method}", uri.path());
+    (StatusCode::METHOD_NOT_ALLOWED, Json(body("method_not_allowed", sentence))).into_response()
+}

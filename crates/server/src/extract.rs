@@ -1,0 +1,249 @@
+//! Reading requests: bodies, queries, ids and headers, with errors that name the field.
+
+use std::sync::Arc;
+
+use axum::body::{Bytes, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use extraboard_core::caller::Caller;
+use extraboard_core::id::{DispatchId, TaskRef};
+use extraboard_store::verbs::IdempotencyKey;
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::tokens::hash_token;
+
+/// The largest body.
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// The longest idempotency key.
+const KEY_CHARS_MAX: usize = 200;
+
+/// A JSON body. An empty one reads as `{}`: most reports need no words.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &Arc<App>) -> Result<Self, ApiError> {
+        let is_json = is_json(request.headers());
+        let bytes = to_bytes(request.into_body(), BODY_BYTES_MAX).await.map_err(|_| ApiError::TooLarge)?;
+        if bytes.is_empty() {
+            return parse(&Bytes::from_static(b"{}")).map(Self);
+        }
+        if !is_json {
+            return Err(ApiError::MediaType);
+        }
+        parse(&bytes).map(Self)
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        malformed(&path, &error.inner().to_string())
+    })?;
+    reader.end().map_err(|error| malformed(".", &error.to_string()))?;
+    Ok(value)
+}
+
+/// Turns what serde says into what was expected, by field.
+fn malformed(path: &str, message: &str) -> ApiError {
+    let message = message.split(" at line ").next().unwrap_or(message);
+    if let Some(field) = quoted_after(message, "unknown field ") {
+        let message = unknown_field(&field, message);
+        return ApiError::Malformed { field: Some(field), message };
+    }
+    if let Some(field) = quoted_after(message, "missing field ") {
+        let message = format!("{field}: is required");
+        return ApiError::Malformed { field: Some(field), message };
+    }
+    let message =
+        message.replace("expected i64", "expected an integer").replace("expected f64", "expected a number");
+    let field = (path != "." && path != "?").then(|| path.to_owned());
+    let message = match &field {
+        Some(field) => format!("{field}: {message}"),
+        None => format!("the request is not as expected: {message}"),
+    };
+    ApiError::Malformed { field, message }
+}
+
+fn quoted_after(message: &str, start: &str) -> Option<String> {
+    let rest = message.find(start).map(|at| &message[at + start.len()..])?;
+    rest.strip_prefix('`')?.split('`').next().map(str::to_owned)
+}
+
+/// Names the nearest field there is.
+fn unknown_field(field: &str, message: &str) -> String {
+    let known = message.split('`').skip(3).step_by(2);
+    let nearest =
+        known.map(|known| (strsim::jaro_winkler(field, known), known)).max_by(|a, b| a.0.total_cmp(&b.0));
+    match nearest {
+        Some((likeness, known)) if likeness > 0.7 => format!("{field}: unknown field, did you mean {known}?"),
+        _ => format!("{field}: unknown field"),
+    }
+}
+
+/// A query string whose every parameter is known.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Params<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, ApiError> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(params)) => Ok(Self(params)),
+            Err(rejection) => Err(malformed_query(&rejection.body_text())),
+        }
+    }
+}
+
+fn malformed_query(text: &str) -> ApiError {
+    let text = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(text);
+    let (field, message) = text.split_once(": ").unwrap_or((".", text));
+    let message = message.replace("invalid digit found in string", "expected an integer");
+    malformed(field, &message)
+}
+
+/// No parameters at all.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// The task a path names.
+pub(crate) struct TaskPath(pub(crate) TaskRef);
+
+impl FromRequestParts<Arc<App>> for TaskPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let text = path_text(parts, app).await?;
+        let task = text.parse::<TaskRef>().map_err(|error| ApiError::Malformed {
+            field: Some("id".to_owned()),
+            message: format!("id: {error}, got {text:?}"),
+        })?;
+        Ok(Self(task))
+    }
+}
+
+/// The dispatch a path names.
+pub(crate) struct DispatchPath(pub(crate) DispatchId);
+
+impl FromRequestParts<Arc<App>> for DispatchPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let text = path_text(parts, app).await?;
+        let dispatch = text.parse().map_err(|_| ApiError::Malformed {
+            field: Some("id".to_owned()),
+            message: format!("id: expected a dispatch's uuid, got {text:?}"),
+        })?;
+        Ok(Self(dispatch))
+    }
+}
+
+/// Returns the `id` of a path, also where the path has more parts.
+async fn path_text(parts: &mut Parts, app: &Arc<App>) -> Result<String, ApiError> {
+    let path = Path::<std::collections::HashMap<String, String>>::from_request_parts(parts, app).await;
+    let id = path.ok().and_then(|Path(mut parts)| parts.remove("id"));
+    id.ok_or_else(|| ApiError::NotFound("there is no such route".to_owned()))
+}
+
+/// Whoever the guard found to be calling.
+pub(crate) struct By(pub(crate) Caller);
+
+impl FromRequestParts<Arc<App>> for By {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, ApiError> {
+        let caller = parts.extensions.get::<Caller>().cloned();
+        caller.map(Self).ok_or(ApiError::Unauthorized("nobody is known to be calling"))
+    }
+}
+
+/// The `Idempotency-Key` header, if one was sent.
+pub(crate) struct KeyHeader(Option<String>);
+
+impl FromRequestParts<Arc<App>> for KeyHeader {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get("idempotency-key") else { return Ok(Self(None)) };
+        let key = value.to_str().ok().filter(|key| (1..=KEY_CHARS_MAX).contains(&key.len()));
+        match key {
+            Some(key) => Ok(Self(Some(key.to_owned()))),
+            None => Err(ApiError::Malformed {
+                field: Some("Idempotency-Key".to_owned()),
+                message: format!("Idempotency-Key: expected 1 to {KEY_CHARS_MAX} printable ASCII characters"),
+            }),
+        }
+    }
+}
+
+impl KeyHeader {
+    /// Joins the key with what it was used for.
+    pub(crate) fn used_for(self, parameters: &str) -> Option<IdempotencyKey> {
+        self.0.map(|key| IdempotencyKey { key, fingerprint: hash_token(parameters) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use extraboard_api::dispatch::QueueQuery;
+    use extraboard_api::issue::IssueCreate;
+
+    use super::*;
+
+    fn check(body: &str, expected: &str) {
+        match parse::<IssueCreate>(body.as_bytes()) {
+            Err(ApiError::Malformed { message, .. }) => assert_eq!(message, expected),
+            other => panic!("{body} gave {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_bad_body_names_the_field_and_what_was_expected() {
+        check(r#"{"type": "task"}"#, "title: is required");
+        check(
+            r#"{"title": "t", "type": "task", "priority": "high"}"#,
+            "priority: invalid type: string \"high\", expected an integer",
+        );
+        check(
+            r#"{"title": "t", "type": "task", "prioritty": 1}"#,
+            "prioritty: unknown field, did you mean priority?",
+        );
+        check(r#"{"title": "t", "type": "task", "zzz": 1}"#, "zzz: unknown field");
+        check(
+            "[1]",
+            "the request is not as expected: invalid length 1, expected struct IssueCreate with 12 elements",
+        );
+        check(r#"{"title": "#, "title: EOF while parsing a value");
+        check(r#"{"title": "t", "type": "task"} x"#, "the request is not as expected: trailing characters");
+    }
+
+    #[test]
+    fn a_bad_query_names_the_parameter() {
+        let uri = "/api/dispatch/queue?limit=ten".parse().unwrap();
+        let text = Query::<QueueQuery>::try_from_uri(&uri).unwrap_err().body_text();
+        match malformed_query(&text) {
+            ApiError::Malformed { message, .. } => assert_eq!(message, "limit: expected an integer"),
+            other => panic!("{other:?}"),
+        }
+        let uri = "/api/dispatch/queue?limt=1".parse().unwrap();
+        let text = Query::<QueueQuery>::try_from_uri(&uri).unwrap_err().body_text();
+        match malformed_query(&text) {
+            ApiError::Malformed { message, .. } => {
+                assert_eq!(message, "limt: unknown field, did you mean limit?");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

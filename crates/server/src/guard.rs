@@ -1,0 +1,187 @@
+//! Who may come in: the right `Host`, no page of another origin, and a caller that is known.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use extraboard_core::caller::Caller;
+use extraboard_store::verbs::AdminTokenKnown;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::tokens::{DISPATCH_PREFIX, hash_token};
+
+/// The longest name an agent may give.
+const AGENT_CHARS_MAX: usize = 100;
+
+/// Checks a request, finds its caller, and counts the answer.
+pub(crate) async fn check(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let method = request.method().as_str().to_owned();
+    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
+    let mut response = match admit(&app, request.headers()).await {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(error) => error.into_response(),
+    };
+    // A claim must never be answered from a cache, and nothing else should be.
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let status = response.status().as_str().to_owned();
+    metrics::counter!("extraboard_http_requests_total", "method" => method, "route" => route, "status" => status)
+        .increment(1);
+    response
+}
+
+async fn admit(app: &App, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    let loopback = app.settings.listen.ip().is_loopback();
+    check_host(headers, loopback, &app.settings.hosts)?;
+    check_origin(headers)?;
+    let caller = caller(app, headers).await?;
+    let has_token = matches!(caller, Caller::Person(_) | Caller::Holder { .. });
+    if loopback || has_token {
+        return Ok(caller);
+    }
+    Err(ApiError::Unauthorized("this server is not bound to loopback: send Authorization: Bearer <token>"))
+}
+
+/// Refuses names that are not this server's: a page may point any name at 127.0.0.1.
+fn check_host(headers: &HeaderMap, loopback: bool, names: &[String]) -> Result<(), ApiError> {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let name = host_name(host);
+    let known =
+        names.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(host));
+    let ip = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
+    let ours = match ip {
+        // Another name cannot hide behind an address; elsewhere tokens decide.
+        Some(ip) => ip.is_loopback() || !loopback,
+        None => name.eq_ignore_ascii_case("localhost"),
+    };
+    if known || ours { Ok(()) } else { Err(ApiError::Host(host.to_owned())) }
+}
+
+/// Returns a host without its port.
+fn host_name(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+/// Refuses what a browser sends for a page that is not ours. Another port of
+/// this machine is the same site to a browser, and still not ours.
+fn check_origin(headers: &HeaderMap) -> Result<(), ApiError> {
+    let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let site = text(header::HeaderName::from_static("sec-fetch-site"));
+    if site.is_some_and(|site| site != "same-origin" && site != "none") {
+        return Err(ApiError::CrossSite);
+    }
+    let Some(origin) = text(header::ORIGIN) else { return Ok(()) };
+    let host = text(header::HOST).unwrap_or_default();
+    let same = origin.split_once("://").is_some_and(|(scheme, origin)| {
+        matches!(scheme, "http" | "https") && origin.eq_ignore_ascii_case(host)
+    });
+    if same { Ok(()) } else { Err(ApiError::CrossSite) }
+}
+
+async fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    if let Some(value) = headers.get(header::AUTHORIZATION) {
+        let token = value.to_str().ok().and_then(bearer);
+        let token = token.ok_or(ApiError::Unauthorized("expected Authorization: Bearer <token>"))?;
+        return token_caller(app, token).await;
+    }
+    match headers.get("x-agent-id") {
+        Some(name) => agent(name.to_str().unwrap_or_default()),
+        None => Ok(Caller::Anonymous),
+    }
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+async fn token_caller(app: &App, token: &str) -> Result<Caller, ApiError> {
+    const UNKNOWN: ApiError = ApiError::Unauthorized("this token is not valid");
+    if token.starts_with(DISPATCH_PREFIX) {
+        return app.settings.key.holder(token).ok_or(UNKNOWN);
+    }
+    let subject = app.desk.read(AdminTokenKnown { hash: hash_token(token) }).await?;
+    subject.map(Caller::Person).ok_or(UNKNOWN)
+}
+
+fn agent(name: &str) -> Result<Caller, ApiError> {
+    let printable = name.bytes().all(|byte| byte.is_ascii_graphic());
+    if printable && (1..=AGENT_CHARS_MAX).contains(&name.len()) {
+        return Ok(Caller::Agent(name.to_owned()));
+    }
+    Err(ApiError::Malformed {
+        field: Some("X-Agent-ID".to_owned()),
+        message: format!(
+            "X-Agent-ID: expected 1 to {AGENT_CHARS_MAX} printable ASCII characters without spaces"
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn a_loopback_server_answers_to_loopback_names_only() {
+        for good in ["localhost", "LOCALHOST:8600", "127.0.0.1:8600", "127.0.0.5", "[::1]:8600", "[::1]"] {
+            assert!(check_host(&headers(&[("host", good)]), true, &[]).is_ok(), "{good}");
+        }
+        for bad in ["evil.example", "evil.example:8600", "localhost.evil.example", "10.0.0.1:8600", ""] {
+            assert!(check_host(&headers(&[("host", bad)]), true, &[]).is_err(), "{bad}");
+        }
+        assert!(check_host(&headers(&[]), true, &[]).is_err());
+    }
+
+    #[test]
+    fn other_servers_answer_to_addresses_and_configured_names() {
+        let names = ["desk.example".to_owned()];
+        for good in ["10.0.0.1:8600", "desk.example", "desk.example:443", "localhost:1"] {
+            assert!(check_host(&headers(&[("host", good)]), false, &names).is_ok(), "{good}");
+        }
+        assert!(check_host(&headers(&[("host", "evil.example")]), false, &names).is_err());
+    }
+
+    #[test]
+    fn pages_of_another_origin_are_refused() {
+        let host = ("host", "127.0.0.1:8600");
+        for bad in [
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+            ("origin", "null"),
+            ("origin", "http://evil.example"),
+            ("origin", "http://127.0.0.1:3000"),
+            ("origin", "file://127.0.0.1:8600"),
+        ] {
+            assert!(check_origin(&headers(&[host, bad])).is_err(), "{bad:?}");
+        }
+        for good in [
+            ("sec-fetch-site", "none"),
+            ("sec-fetch-site", "same-origin"),
+            ("origin", "http://127.0.0.1:8600"),
+        ] {
+            assert!(check_origin(&headers(&[host, good])).is_ok(), "{good:?}");
+        }
+        assert!(check_origin(&headers(&[host])).is_ok());
+    }
+
+    #[test]
+    fn agents_have_short_printable_names() {
+        assert_eq!(agent("worker-1").unwrap(), Caller::Agent("worker-1".to_owned()));
+        for bad in ["", "two words", "tab\there", &"x".repeat(101)] {
+            assert!(agent(bad).is_err(), "{bad:?}");
+        }
+    }
+}

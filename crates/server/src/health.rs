@@ -1,0 +1,107 @@
+//! The metrics port: is the server up, and how busy is it.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use extraboard_desk::Desk;
+use extraboard_store::verbs::{CountsRead, PosLast};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+/// How long the database may take to answer a health check.
+const DATABASE_PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is known of the server's health; shared with whoever starts and stops it.
+#[derive(Clone)]
+pub struct Health {
+    desk: Arc<OnceLock<Desk>>,
+    accepting: Arc<watch::Sender<bool>>,
+    metrics: PrometheusHandle,
+}
+
+impl std::fmt::Debug for Health {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Health").field("accepting", &self.accepting).finish_non_exhaustive()
+    }
+}
+
+impl Health {
+    /// Begins with a server that is not up yet.
+    pub fn starting(metrics: PrometheusHandle) -> Self {
+        Self { desk: Arc::default(), accepting: Arc::new(watch::channel(false).0), metrics }
+    }
+
+    /// Says that the API port accepts requests for this desk.
+    pub fn up(&self, desk: Desk) {
+        // A server starts once; a second desk would change nothing.
+        let _ = self.desk.set(desk);
+        self.accepting.send_replace(true);
+    }
+
+    /// Says that the API port accepts no more requests.
+    pub fn stopping(&self) {
+        self.accepting.send_replace(false);
+    }
+
+    async fn problem(&self) -> Option<&'static str> {
+        let Some(desk) = self.desk.get().filter(|_| *self.accepting.borrow()) else {
+            return Some("the API does not accept requests");
+        };
+        match tokio::time::timeout(DATABASE_PATIENCE, desk.read(PosLast)).await {
+            Ok(Ok(_)) => None,
+            Ok(Err(_)) | Err(_) => Some("the database does not answer"),
+        }
+    }
+}
+
+/// Serves `/health` and `/metrics` for as long as it is polled.
+pub async fn serve_metrics(listener: TcpListener, health: Health) -> std::io::Result<()> {
+    let routes =
+        Router::new().route("/health", get(check)).route("/metrics", get(numbers)).with_state(health);
+    axum::serve(listener, routes).await
+}
+
+async fn check(State(health): State<Health>) -> Response {
+    match health.problem().await {
+        None => axum::Json(serde_json::json!({ "status": "ok" })).into_response(),
+        Some(problem) => {
+            let body = serde_json::json!({ "status": "unavailable", "error": problem });
+            (StatusCode::SERVICE_UNAVAILABLE, axum::Json(body)).into_response()
+        }
+    }
+}
+
+async fn numbers(State(health): State<Health>) -> Response {
+    if let Some(desk) = health.desk.get() {
+        count(desk).await;
+    }
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], health.metrics.render()).into_response()
+}
+
+/// Sets the gauges that are counted, not kept.
+async fn count(desk: &Desk) {
+    match desk.read(CountsRead).await {
+        Ok(counts) => {
+            gauge("extraboard_line_tasks", counts.line);
+            gauge("extraboard_dispatches_unclosed", counts.unclosed);
+            gauge("extraboard_events_pos", counts.pos.0);
+            for state in extraboard_core::state::State::ALL {
+                let tasks = counts.states.iter().find(|(counted, _)| counted == state).map_or(0, |(_, n)| *n);
+                #[expect(clippy::cast_precision_loss, reason = "gauges are floating-point numbers")]
+                metrics::gauge!("extraboard_tasks", "state" => state.as_str()).set(tasks as f64);
+            }
+        }
+        Err(error) => tracing::warn!(error = %error, "metrics without counts: {error}"),
+    }
+}
+
+fn gauge(name: &'static str, value: i64) {
+    #[expect(clippy::cast_precision_loss, reason = "gauges are floating-point numbers")]
+    metrics::gauge!(name).set(value as f64);
+}

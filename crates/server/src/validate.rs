@@ -1,0 +1,189 @@
+//! Checking values against their ranges, all fields at once.
+
+use extraboard_api::error::FieldError;
+use extraboard_core::clock::Timestamp;
+use extraboard_core::doors::{Door, Doors};
+use extraboard_core::kind::Kind;
+use extraboard_core::priority::{Level, Priority};
+use extraboard_core::status::Status;
+use extraboard_core::task::{DESCRIPTION_CHARS_MAX, MAX_RETRIES_MAX, TITLE_CHARS_MAX};
+use serde_json::Value;
+
+use crate::error::ApiError;
+
+/// The largest account of progress.
+pub(crate) const PROGRESS_BYTES_MAX: usize = 16 * 1024;
+/// The largest result, and hypothesis.
+pub(crate) const RESULT_BYTES_MAX: usize = 64 * 1024;
+/// The largest signal.
+pub(crate) const PAYLOAD_BYTES_MAX: usize = 256 * 1024;
+/// The longest source of a signal.
+pub(crate) const SOURCE_CHARS_MAX: usize = 200;
+/// The longest summary, error or other text of a report.
+pub(crate) const REPORT_CHARS_MAX: usize = 20_000;
+
+/// What is wrong with a request, field by field.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(Vec<FieldError>);
+
+impl Problems {
+    /// Adds what is wrong with a field.
+    pub(crate) fn add(&mut self, field: &str, message: impl Into<String>) {
+        self.0.push(FieldError { field: field.to_owned(), message: message.into() });
+    }
+
+    /// Fails if anything is wrong.
+    pub(crate) fn check(self) -> Result<(), ApiError> {
+        if self.0.is_empty() { Ok(()) } else { Err(ApiError::Invalid(self.0)) }
+    }
+
+    /// Checks a title: something to read, not too long.
+    pub(crate) fn title(&mut self, title: &str) {
+        if title.trim().is_empty() {
+            self.add("title", format!("expected 1 to {TITLE_CHARS_MAX} characters, got none"));
+        }
+        self.text("title", title, TITLE_CHARS_MAX);
+    }
+
+    /// Checks a description.
+    pub(crate) fn description(&mut self, text: &str) {
+        self.text("description", text, DESCRIPTION_CHARS_MAX);
+    }
+
+    /// Checks text against the most characters it may have.
+    pub(crate) fn text(&mut self, field: &str, text: &str, chars_max: usize) {
+        let chars = text.chars().count();
+        if chars > chars_max {
+            self.add(field, format!("expected at most {chars_max} characters, got {chars}"));
+        }
+        if text.contains('\0') {
+            self.add(field, "expected text without NUL characters");
+        }
+    }
+
+    /// Reads a word of a closed set.
+    pub(crate) fn word<W>(&mut self, field: &str, word: &str) -> Option<W>
+    where
+        W: std::str::FromStr,
+        W::Err: std::fmt::Display,
+    {
+        word.parse().map_err(|error: W::Err| self.add(field, format!("{error}, got {word:?}"))).ok()
+    }
+
+    /// Reads a comma list of words.
+    pub(crate) fn words<W>(&mut self, field: &str, list: &str) -> Vec<W>
+    where
+        W: std::str::FromStr,
+        W::Err: std::fmt::Display,
+    {
+        list.split(',').map(str::trim).filter_map(|word| self.word(field, word)).collect()
+    }
+
+    /// Reads a kind.
+    pub(crate) fn kind(&mut self, word: &str) -> Option<Kind> {
+        self.word("type", word)
+    }
+
+    /// Reads a status.
+    pub(crate) fn status(&mut self, word: &str) -> Option<Status> {
+        self.word("status", word)
+    }
+
+    /// Reads a level, 0 to 4.
+    pub(crate) fn level(&mut self, number: i64) -> Option<Level> {
+        let level = Level::from_tracker(number);
+        if level.is_none() {
+            let levels = "0 (none), 1 (urgent), 2 (high), 3 (medium) or 4 (low)";
+            self.add("priority", format!("expected {levels}, got {number}"));
+        }
+        level
+    }
+
+    /// Reads points, 1 to 100.
+    pub(crate) fn points(&mut self, points: i64) -> Option<Priority> {
+        let priority = Priority::new(points);
+        if priority.is_none() {
+            self.add("priorityValue", format!("expected 1 to 100, got {points}"));
+        }
+        priority
+    }
+
+    /// Refuses level and points together.
+    pub(crate) fn one_priority(&mut self, level: Option<i64>, points: Option<i64>) {
+        if level.is_some() && points.is_some() {
+            self.add("priority", "expected either priority or priorityValue, got both");
+        }
+    }
+
+    /// Reads a set of doors.
+    pub(crate) fn doors(&mut self, words: &[String]) -> Option<Doors> {
+        let doors: Vec<Door> = words.iter().filter_map(|word| self.word("doors", word)).collect();
+        let set = Doors::new(doors);
+        if words.is_empty() {
+            self.add("doors", "expected at least one of pull, push, run");
+        }
+        set
+    }
+
+    /// Checks a number against its range.
+    pub(crate) fn range(&mut self, field: &str, number: i64, range: std::ops::RangeInclusive<i64>) {
+        if !range.contains(&number) {
+            self.add(field, format!("expected {} to {}, got {number}", range.start(), range.end()));
+        }
+    }
+
+    /// Checks a number of retries.
+    pub(crate) fn max_retries(&mut self, number: i64) {
+        self.range("maxRetries", number, 0..=MAX_RETRIES_MAX);
+    }
+
+    /// Reads a moment.
+    pub(crate) fn moment(&mut self, field: &str, text: &str) -> Option<Timestamp> {
+        let moment = text.parse::<jiff::Timestamp>().ok();
+        if moment.is_none() {
+            self.add(field, format!("expected an RFC 3339 time such as 2026-01-31T09:00:00Z, got {text:?}"));
+        }
+        moment.map(|moment| Timestamp::from_micros(moment.as_microsecond()))
+    }
+
+    /// Reads JSON of any shape, up to a size.
+    pub(crate) fn json(&mut self, field: &str, value: &Value, bytes_max: usize) -> String {
+        let text = value.to_string();
+        if text.len() > bytes_max {
+            self.add(field, format!("expected at most {bytes_max} bytes of JSON, got {}", text.len()));
+        }
+        text
+    }
+
+    /// Reads a JSON object, up to a size.
+    pub(crate) fn object(&mut self, field: &str, value: &Value, bytes_max: usize) -> String {
+        if !value.is_object() {
+            self.add(field, "expected an object");
+        }
+        self.json(field, value, bytes_max)
+    }
+}
+
+/// The page a list asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page {
+    pub(crate) limit: i64,
+    pub(crate) offset: i64,
+}
+
+/// The most that is returned at once.
+const LIMIT_MAX: i64 = 200;
+/// How many there are unless the caller says.
+const LIMIT_DEFAULT: i64 = 50;
+/// How far an offset reaches; beyond that there are cursors.
+const OFFSET_MAX: i64 = 10_000;
+
+impl Problems {
+    /// Reads limit and offset.
+    pub(crate) fn page(&mut self, limit: Option<i64>, offset: Option<i64>) -> Page {
+        let page = Page { limit: limit.unwrap_or(LIMIT_DEFAULT), offset: offset.unwrap_or(0) };
+        self.range("limit", page.limit, 1..=LIMIT_MAX);
+        self.range("offset", page.offset, 0..=OFFSET_MAX);
+        page
+    }
+}
