@@ -27,7 +27,8 @@ pub(crate) fn reply(app: &App, reported: Reported) -> Result<Json<ReportReply>, 
     }
     let (order, reason) = convert::order(&dispatch);
     let lease_seconds = match dispatch.phase {
-        Phase::Open | Phase::Ending(_) => Some(dispatch.lease_until.since(app.desk.now()).as_secs().max(0)),
+        Phase::Open => Some(dispatch.lease.as_secs()),
+        Phase::Ending(_) => Some(dispatch.lease_until.since(app.desk.now()).as_secs().max(0)),
         Phase::Closed { .. } => None,
     };
     Ok(Json(ReportReply {

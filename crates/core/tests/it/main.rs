@@ -1,0 +1,3 @@
+//! Integration tests of the rules: documents that are printed from code.
+
+mod lifecycle;
