@@ -59,7 +59,7 @@ pub(crate) async fn run(plan: ServePlan) -> Result<(), CliError> {
     announce(&file);
     health.up(desk.clone());
     let served = until_stopped(api, app, signals, &health).await;
-    running.stop(desk).await;
+    running.stop().await;
     numbers.abort();
     served
 }
@@ -80,7 +80,8 @@ async fn start_desk(plan: &ServePlan, store: Store) -> Result<(Desk, Running), C
         pull_lease: Span::from_secs(plan.config.leases.pull_secs.into()),
         render: Arc::new(extraboard_server::prompt::plain),
     };
-    Desk::start(store, Arc::new(SystemClock), Arc::new(SystemEntropy), settings).await.map_err(store_failed)
+    let started = Desk::new(store, Arc::new(SystemClock), Arc::new(SystemEntropy), settings).await;
+    started.map(|(desk, loops)| (desk, loops.start())).map_err(store_failed)
 }
 
 /// Makes the admin token known and reads the key all replicas share.

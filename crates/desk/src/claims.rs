@@ -22,26 +22,81 @@ type Answer = Result<Result<Claimed, Nothing>, Error>;
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) request: ClaimRequest,
-    pub(crate) reply: oneshot::Sender<Answer>,
+    pub(crate) reply: oneshot::Sender<Result<Result<Delivery, Nothing>, Error>>,
 }
 
-/// Serves claims until told to stop.
-pub(crate) async fn serve(
+/// A claimed task on its way to its client.
+///
+/// Dropped before the client took it, wherever that happens, it gives the task
+/// back: the client has gone.
+#[derive(Debug)]
+pub(crate) struct Delivery {
     desk: Desk,
-    mut waiting: mpsc::Receiver<Waiting>,
-    mut stopped: watch::Receiver<bool>,
-) {
-    let mut claimed = 0;
-    loop {
-        let mut batch = Vec::new();
-        tokio::select! {
-            _ = stopped.changed() => return,
-            received = waiting.recv_many(&mut batch, BATCH_MAX) => if received == 0 { return },
+    claimed: Option<Claimed>,
+    /// With a key the client may come back for the same dispatch, so that stays open.
+    keyed: bool,
+}
+
+impl Delivery {
+    fn new(desk: &Desk, request: &ClaimRequest, claimed: Claimed) -> Self {
+        Self { desk: desk.clone(), claimed: Some(claimed), keyed: request.key.is_some() }
+    }
+
+    /// Hands the task to its client.
+    pub(crate) fn take(mut self) -> Option<Claimed> {
+        self.claimed.take()
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        let Some(lost) = self.claimed.take().filter(|_| !self.keyed) else { return };
+        // Without a runtime the process is ending; the lease will end by itself.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(release(self.desk.clone(), lost));
         }
+    }
+}
+
+/// Makes claims, one batch at a time.
+#[derive(Debug)]
+pub(crate) struct ClaimSection {
+    waiting: mpsc::Receiver<Waiting>,
+    /// Claims since the line was last tidied.
+    untidied: usize,
+}
+
+impl ClaimSection {
+    pub(crate) const fn new(waiting: mpsc::Receiver<Waiting>) -> Self {
+        Self { waiting, untidied: 0 }
+    }
+
+    /// Serves claims until told to stop.
+    pub(crate) async fn run(mut self, desk: Desk, mut stopped: watch::Receiver<bool>) {
+        loop {
+            let mut batch = Vec::new();
+            tokio::select! {
+                _ = stopped.changed() => return,
+                received = self.waiting.recv_many(&mut batch, BATCH_MAX) => if received == 0 { return },
+            }
+            self.serve(&desk, batch).await;
+        }
+    }
+
+    /// Serves whoever waits now.
+    pub(crate) async fn serve_waiting(&mut self, desk: &Desk) {
+        let mut batch = Vec::new();
+        while let Ok(waiting) = self.waiting.try_recv() {
+            batch.push(waiting);
+        }
+        self.serve(desk, batch).await;
+    }
+
+    async fn serve(&mut self, desk: &Desk, mut batch: Vec<Waiting>) {
         batch.retain(|waiting| !waiting.reply.is_closed());
-        claimed += serve_batch(&desk, batch).await;
-        if claimed >= TIDY_AFTER {
-            claimed = 0;
+        self.untidied += serve_batch(desk, batch).await;
+        if self.untidied >= TIDY_AFTER {
+            self.untidied = 0;
             let desk = desk.clone();
             tokio::spawn(async move {
                 if let Err(error) = desk.shared.store.tidy_line().await {
@@ -59,7 +114,7 @@ async fn serve_batch(desk: &Desk, batch: Vec<Waiting>) -> usize {
     }
     let requests = batch.iter().map(|waiting| waiting.request.clone()).collect();
     match claim(desk, requests).await {
-        Ok(answers) => reply_all(desk, batch, answers).await,
+        Ok(answers) => reply_all(desk, batch, answers),
         Err(Error::Unavailable(error)) => {
             let message = error.to_string();
             for waiting in batch {
@@ -75,7 +130,7 @@ async fn serve_batch(desk: &Desk, batch: Vec<Waiting>) -> usize {
             for waiting in batch {
                 let answers = claim(desk, vec![waiting.request.clone()]).await;
                 claimed += match answers {
-                    Ok(answers) => reply_all(desk, vec![waiting], answers).await,
+                    Ok(answers) => reply_all(desk, vec![waiting], answers),
                     Err(error) => refuse(waiting, error),
                 };
             }
@@ -98,25 +153,20 @@ async fn claim(desk: &Desk, requests: Vec<ClaimRequest>) -> Result<Vec<Answer>, 
     desk.write(ClaimBatch { ctx: desk.ctx(Caller::Desk), requests, render }).await
 }
 
-async fn reply_all(desk: &Desk, batch: Vec<Waiting>, answers: Vec<Answer>) -> usize {
+fn reply_all(desk: &Desk, batch: Vec<Waiting>, answers: Vec<Answer>) -> usize {
     let mut claimed = 0;
     for (waiting, answer) in batch.into_iter().zip(answers) {
-        let Waiting { request, reply } = waiting;
         claimed += usize::from(matches!(answer, Ok(Ok(_))));
-        if let Err(Ok(Ok(lost))) = reply.send(answer) {
-            release(desk, &request, lost).await;
-        }
+        let deliver = |claimed| Delivery::new(desk, &waiting.request, claimed);
+        // A delivery that cannot be sent is dropped, and so given back.
+        let _ = waiting.reply.send(answer.map(|answer| answer.map(deliver)));
     }
     metrics::counter!("extraboard_claims_total").increment(claimed as u64);
     claimed
 }
 
-/// Gives back what was claimed for a client that has gone. With a key it may
-/// come back for the same dispatch, so that stays open.
-async fn release(desk: &Desk, request: &ClaimRequest, lost: Claimed) {
-    if request.key.is_some() {
-        return;
-    }
+/// Gives back what was claimed for a client that has gone.
+async fn release(desk: Desk, lost: Claimed) {
     let dispatch = lost.dispatch;
     let report = DispatchReport {
         ctx: desk.ctx(Caller::Holder { dispatch: dispatch.id, fence: dispatch.fence }),

@@ -13,11 +13,10 @@ use extraboard_store::verbs::{
 };
 use extraboard_store::{Store, Verb};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
-use tokio::task::JoinSet;
 
-use crate::claims::{self, Waiting};
+use crate::claims::Waiting;
 use crate::clock::DeskClock;
-use crate::{sequencer, timers};
+use crate::loops::Loops;
 
 /// How many claims may wait before callers are turned away.
 const CLAIMS_MAX: usize = 4096;
@@ -76,15 +75,14 @@ pub struct Claim {
 pub type ClaimError = Error;
 
 impl Desk {
-    /// Starts a desk over an open store.
-    pub async fn start(
+    /// Makes a desk over an open store; its loops are to be started, or turned by hand.
+    pub async fn new(
         store: Store,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
         settings: Settings,
-    ) -> Result<(Self, Running), Error> {
+    ) -> Result<(Self, Loops), Error> {
         let (claims, waiting) = mpsc::channel(CLAIMS_MAX);
-        let (stop, stopped) = watch::channel(false);
         let clock = DeskClock::new(clock);
         clock.synchronise(&store).await?;
         let shared = Arc::new(Shared {
@@ -97,12 +95,7 @@ impl Desk {
             pos: watch::channel(Pos(0)).0,
         });
         let desk = Self { shared };
-        let mut loops = JoinSet::new();
-        loops.spawn(claims::serve(desk.clone(), waiting, stopped.clone()));
-        loops.spawn(sequencer::stamp(desk.clone(), stopped.clone()));
-        loops.spawn(sequencer::listen(desk.clone(), stopped.clone()));
-        loops.spawn(timers::run(desk.clone(), stopped));
-        Ok((desk, Running { stop, loops }))
+        Ok((desk.clone(), Loops::new(desk, waiting)))
     }
 
     /// Returns the present, by the clock all replicas share.
@@ -173,7 +166,11 @@ impl Desk {
             .claims
             .try_send(waiting)
             .map_err(|_| Error::Unavailable("too many claims wait".into()))?;
-        answer.await.unwrap_or_else(|_| Err(Error::Unavailable("the desk is stopping".into())))
+        let stopping = || Error::Unavailable("the desk is stopping".into());
+        match answer.await.map_err(|_| stopping())?? {
+            Ok(delivery) => delivery.take().map(Ok).ok_or_else(stopping),
+            Err(nothing) => Ok(Err(nothing)),
+        }
     }
 
     /// Previews the line, after whatever is due has joined it.
@@ -188,26 +185,5 @@ impl Desk {
     /// Follows the last position that can be read.
     pub fn positions(&self) -> watch::Receiver<Pos> {
         self.shared.pos.subscribe()
-    }
-}
-
-/// The desk's loops; to be stopped, not dropped.
-#[derive(Debug)]
-pub struct Running {
-    stop: watch::Sender<bool>,
-    loops: JoinSet<()>,
-}
-
-impl Running {
-    /// Stops the loops after what they are doing, and closes the store.
-    pub async fn stop(mut self, desk: Desk) {
-        // The loops look at this; if they are gone there is nothing to stop.
-        let _ = self.stop.send(true);
-        while let Some(ended) = self.loops.join_next().await {
-            if let Err(error) = ended {
-                tracing::error!(error = %error, "a loop of the desk died: {error}");
-            }
-        }
-        desk.shared.store.close().await;
     }
 }

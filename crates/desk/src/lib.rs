@@ -7,8 +7,10 @@
 mod claims;
 mod clock;
 mod desk;
+mod loops;
 mod sequencer;
 mod timers;
 pub mod watch;
 
-pub use desk::{Claim, ClaimError, Desk, Running, Settings};
+pub use desk::{Claim, ClaimError, Desk, Settings};
+pub use loops::{Loops, Running};

@@ -30,7 +30,8 @@ pub(crate) async fn stamp(desk: Desk, mut stopped: watch::Receiver<bool>) {
     }
 }
 
-async fn stamp_all(desk: &Desk) -> Result<(), Error> {
+/// Stamps what has committed.
+pub(crate) async fn stamp_all(desk: &Desk) -> Result<(), Error> {
     loop {
         let sequenced = desk.shared.store.write(Sequence).await?;
         publish(desk, sequenced.pos);

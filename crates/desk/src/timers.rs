@@ -19,56 +19,64 @@ const HOUSEKEEPING: Span = Span::from_mins(1);
 /// The shortest pause between two rounds.
 const PAUSE_MIN: Duration = Duration::from_millis(5);
 
-/// Does what is due until told to stop.
-pub(crate) async fn run(desk: Desk, mut stopped: flag::Receiver<bool>) {
-    let mut watch = Watch::start(desk.now());
-    let mut housekept = desk.now();
-    loop {
-        let pause = match round(&desk, &mut watch, &mut housekept).await {
-            Ok(next) => next.since(desk.now()).min(NET).to_std(),
-            Err(error) => {
-                tracing::warn!(error = %error, "timers and leases wait: {error}");
-                NET.to_std()
-            }
-        };
-        if timeout(pause.max(PAUSE_MIN), stopped.changed()).await.is_ok() {
-            return;
-        }
-    }
+/// Keeps an eye on time.
+#[derive(Debug)]
+pub(crate) struct Timers {
+    watch: Watch,
+    housekept: Timestamp,
 }
 
-/// Does what is due now; returns when something is due next.
-async fn round(desk: &Desk, watch: &mut Watch, housekept: &mut Timestamp) -> Result<Timestamp, Error> {
-    let now = desk.now();
-    let since = watch.since(now);
-    advance_all(desk).await?;
-    sweep_all(desk, since).await?;
-    watch.swept(now);
-    if now.since(*housekept) >= HOUSEKEEPING {
-        desk.write(IdempotencyPrune { now }).await?;
-        desk.shared.clock.synchronise(&desk.shared.store).await?;
-        *housekept = now;
+impl Timers {
+    pub(crate) const fn new(now: Timestamp) -> Self {
+        Self { watch: Watch::start(now), housekept: now }
     }
-    let due = desk.read(DueNext).await?;
-    let next = [due.timer, due.lease].into_iter().flatten().min();
-    // A lease that is over but still in its grace must not keep the loop busy.
-    Ok(next.filter(|next| *next > now).unwrap_or_else(|| now.plus(NET)))
+
+    /// Does what is due until told to stop.
+    pub(crate) async fn run(mut self, desk: Desk, mut stopped: flag::Receiver<bool>) {
+        loop {
+            let pause = match self.round(&desk).await {
+                Ok(next) => next.since(desk.now()).min(NET).to_std(),
+                Err(error) => {
+                    tracing::warn!(error = %error, "timers and leases wait: {error}");
+                    NET.to_std()
+                }
+            };
+            if timeout(pause.max(PAUSE_MIN), stopped.changed()).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Does what is due now; returns when something is due next.
+    pub(crate) async fn round(&mut self, desk: &Desk) -> Result<Timestamp, Error> {
+        let now = desk.now();
+        let since = self.watch.since(now);
+        let due = desk.read(DueNext).await?;
+        if due.timer.is_some_and(|timer| timer <= now) {
+            advance_all(desk).await?;
+        }
+        if due.lease.is_some_and(|lease| lease <= now) {
+            sweep_all(desk, since).await?;
+        }
+        self.watch.swept(now);
+        if now.since(self.housekept) >= HOUSEKEEPING {
+            desk.write(IdempotencyPrune { now }).await?;
+            desk.shared.clock.synchronise(&desk.shared.store).await?;
+            self.housekept = now;
+        }
+        // What is past and still there is a lease in its grace: it must not keep
+        // the loop busy.
+        let next = [due.timer, due.lease].into_iter().flatten().filter(|next| *next > now).min();
+        Ok(next.unwrap_or_else(|| now.plus(NET)))
+    }
 }
 
 async fn advance_all(desk: &Desk) -> Result<(), Error> {
-    let due = desk.read(DueNext).await?;
-    if due.timer.is_none_or(|timer| timer > desk.now()) {
-        return Ok(());
-    }
     while is_full(desk.write(Advance { ctx: desk.ctx(Caller::Desk) }).await?) {}
     Ok(())
 }
 
 async fn sweep_all(desk: &Desk, watching_since: Timestamp) -> Result<(), Error> {
-    let due = desk.read(DueNext).await?;
-    if due.lease.is_none_or(|lease| lease > desk.now()) {
-        return Ok(());
-    }
     loop {
         let sweep = LeaseSweep { ctx: desk.ctx(Caller::Desk), watching_since, draw: desk.draw() };
         let lapsed = desk.write(sweep).await?;

@@ -1,0 +1,137 @@
+//! A desk with a clock that tests set, on a fresh database.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use extraboard_core::caller::Caller;
+use extraboard_core::clock::{Clock, Entropy, Span, Timestamp};
+use extraboard_core::doors::Door;
+use extraboard_core::id::TaskRef;
+use extraboard_core::task::Task;
+use extraboard_desk::{Claim, Desk, Loops, Settings};
+use extraboard_store::verbs::{Claimed, IdempotencyKey, Nothing, TaskCreate, TaskDraft, TaskGet, TaskView};
+use extraboard_store::{Opening, Store};
+
+/// How long a holder may be silent in these tests.
+pub(crate) const LEASE: Span = Span::from_secs(20);
+
+/// A clock that moves when told to.
+#[derive(Debug)]
+pub(crate) struct ManualClock(AtomicI64);
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
+    }
+}
+
+impl ManualClock {
+    pub(crate) fn step(&self, span: Span) {
+        self.0.fetch_add(span.as_micros(), Ordering::SeqCst);
+    }
+}
+
+/// Bytes that never repeat, and are the same in every run.
+#[derive(Debug)]
+struct Counting(AtomicU64);
+
+impl Entropy for Counting {
+    fn fill(&self, bytes: &mut [u8]) {
+        let count = self.0.fetch_add(1, Ordering::SeqCst).to_le_bytes();
+        for (byte, next) in bytes.iter_mut().zip(count.iter().cycle()) {
+            *byte = *next;
+        }
+    }
+}
+
+pub(crate) struct TestDesk {
+    pub(crate) desk: Desk,
+    pub(crate) loops: Loops,
+    pub(crate) clock: Arc<ManualClock>,
+    entropy: Arc<Counting>,
+    url: String,
+    /// Where the SQLite file is; removed when the test ends.
+    dir: Option<tempfile::TempDir>,
+}
+
+impl TestDesk {
+    pub(crate) async fn sqlite() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory can be made");
+        let url = dir.path().join("desk.db").display().to_string();
+        Self::open(url, Some(dir)).await
+    }
+
+    pub(crate) async fn postgres() -> Self {
+        Self::open(extraboard_testkit::database::fresh_postgres_url(), None).await
+    }
+
+    async fn open(url: String, dir: Option<tempfile::TempDir>) -> Self {
+        let clock = Arc::new(ManualClock(AtomicI64::new(1_700_000_000_000_000)));
+        let entropy = Arc::new(Counting(AtomicU64::new(0)));
+        let (desk, loops) = open_desk(&url, &clock, &entropy).await;
+        Self { desk, loops, clock, entropy, url, dir }
+    }
+
+    /// Ends the desk and starts another over the same database.
+    pub(crate) async fn restart(self) -> Self {
+        let Self { desk, loops, clock, entropy, url, dir } = self;
+        drop((desk, loops));
+        let (desk, loops) = open_desk(&url, &clock, &entropy).await;
+        Self { desk, loops, clock, entropy, url, dir }
+    }
+
+    /// Starts a second desk over the same database; SQLite allows only one.
+    pub(crate) async fn second(&self) -> Option<(Desk, Loops)> {
+        let server = self.url.starts_with("postgres");
+        if server { Some(open_desk(&self.url, &self.clock, &self.entropy).await) } else { None }
+    }
+
+    pub(crate) async fn add(&self, title: &str) -> Task {
+        self.add_draft(TaskDraft::new(title)).await
+    }
+
+    pub(crate) async fn add_draft(&self, draft: TaskDraft) -> Task {
+        let ctx = self.desk.ctx(Caller::Anonymous);
+        let create = TaskCreate { ctx, id: self.desk.new_task_id(), draft, key: None };
+        self.desk.write(create).await.expect("a task can be added")
+    }
+
+    /// Claims as an agent of that name, turning the loops until there is an answer.
+    pub(crate) async fn claim(&mut self, agent: &str) -> Result<Claimed, Nothing> {
+        let desk = self.desk.clone();
+        let claiming = desk.claim(claim(agent, None));
+        let (claimed, turned) = tokio::join!(claiming, self.loops.turn());
+        turned.expect("the loops turn");
+        claimed.expect("a claim is answered")
+    }
+
+    pub(crate) async fn turn(&mut self) {
+        self.loops.turn().await.expect("the loops turn");
+    }
+
+    /// Lets time pass as a running desk sees it: in small steps, turning the loops.
+    pub(crate) async fn pass(&mut self, span: Span) {
+        for _ in 0..span.as_secs() / 5 {
+            self.clock.step(Span::from_secs(5));
+            self.turn().await;
+        }
+    }
+
+    pub(crate) async fn view(&self, task: &Task) -> TaskView {
+        let task = TaskRef::Number(task.number);
+        self.desk.read(TaskGet { task }).await.expect("the task is there")
+    }
+}
+
+pub(crate) fn claim(agent: &str, key: Option<&str>) -> Claim {
+    let key = key.map(|key| IdempotencyKey { key: key.to_owned(), fingerprint: "same".to_owned() });
+    Claim { caller: Caller::Agent(agent.to_owned()), door: Door::Pull, key }
+}
+
+async fn open_desk(url: &str, clock: &Arc<ManualClock>, entropy: &Arc<Counting>) -> (Desk, Loops) {
+    let opening = Opening { now: clock.now(), note: "a test".to_owned() };
+    let store = Store::open(url, &opening).await.expect("the store opens");
+    let settings = Settings { pull_lease: LEASE, render: Arc::new(|task| task.title.clone()) };
+    let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (clock.clone(), entropy.clone());
+    Desk::new(store, clock, entropy, settings).await.expect("the desk starts")
+}

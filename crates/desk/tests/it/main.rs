@@ -1,0 +1,42 @@
+//! The desk on both databases, its loops turned by hand.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod harness;
+
+mod claims;
+mod time;
+mod wakeups;
+
+/// Makes one test per database of each property.
+macro_rules! on_both_databases {
+    ($($module:ident :: $name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(crate::on_both_databases!(@test $module::$name, crate::harness::TestDesk::sqlite());)+
+        }
+        mod postgres {
+            $(crate::on_both_databases!(@test $module::$name, crate::harness::TestDesk::postgres());)+
+        }
+    };
+    (@test $module:ident :: $name:ident, $desk:expr) => {
+        #[tokio::test]
+        async fn $name() {
+            crate::$module::$name($desk.await).await;
+        }
+    };
+}
+
+pub(crate) use on_both_databases;
+
+on_both_databases! {
+    claims::whoever_waits_is_served_together_in_the_order_of_arrival,
+    claims::a_claim_whose_client_has_gone_is_released_at_once,
+    claims::a_keyed_claim_waits_for_its_client_to_come_back,
+    claims::two_desks_over_one_database_never_hand_out_a_task_twice,
+    time::a_task_joins_the_line_when_its_moment_comes,
+    time::the_queue_shows_what_is_due_without_waiting_for_a_timer,
+    time::a_lease_ends_when_its_holder_is_silent,
+    time::o4_a_clock_that_jumps_ends_no_lease_early,
+    time::a_desk_that_was_down_hears_heartbeats_before_it_ends_leases,
+    wakeups::every_write_moves_the_position_readers_wait_for,
+    wakeups::the_loops_do_all_this_by_themselves_and_stop_when_told,
+}
