@@ -33,6 +33,7 @@ fn nothing(reason: &str) -> String {
     match reason {
         "empty" => "nothing to claim: nothing is in line".to_owned(),
         "not_before" => "nothing to claim: what is queued waits for its time".to_owned(),
+        "no_match" => "nothing to claim: what is in line is not for agents that pull".to_owned(),
         other => format!("nothing to claim: {other}"),
     }
 }
