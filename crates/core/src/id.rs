@@ -94,8 +94,9 @@ impl std::str::FromStr for TaskRef {
     type Err = BadTaskRef;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if let Ok(number) = text.parse::<i64>() {
-            return if number > 0 { Ok(Self::Number(TaskNumber(number))) } else { Err(BadTaskRef) };
+        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let number = text.parse().ok().filter(|number| *number > 0);
+            return number.map(|number| Self::Number(TaskNumber(number))).ok_or(BadTaskRef);
         }
         text.parse().map(Self::Id).map_err(|_| BadTaskRef)
     }
@@ -139,7 +140,7 @@ mod tests {
     fn a_task_is_named_by_number_or_uuid() {
         assert_eq!("42".parse(), Ok(TaskRef::Number(TaskNumber(42))));
         assert!("01890000-0000-7000-8000-000000000000".parse::<TaskRef>().is_ok());
-        for bad in ["", "0", "-1", "abc", "99999999999999999999", "4 2"] {
+        for bad in ["", "0", "-1", "+1", "abc", "99999999999999999999", "4 2"] {
             assert_eq!(bad.parse::<TaskRef>(), Err(BadTaskRef), "{bad}");
         }
     }

@@ -63,7 +63,10 @@ fn routes(app: Arc<App>) -> Router {
         .route("/api/issues/{id}/{verb}", post(http::issue_move::handle));
     let dispatches = Router::new()
         // A HEAD would be answered by the GET handler, and claim.
-        .route("/api/dispatch/next", get(http::next::handle).post(http::next::handle).head(error::no_method))
+        .route(
+            "/api/dispatch/next",
+            get(http::next::handle).post(http::next::handle).head(http::next::refuse_head),
+        )
         .route("/api/dispatch/queue", get(http::queue::handle))
         .route("/api/dispatches/{id}/heartbeat", post(http::heartbeat::handle))
         .route("/api/dispatches/{id}/complete", post(http::complete::handle))

@@ -5,6 +5,7 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use extraboard_api::error::{ErrorBody, FieldError};
 use extraboard_core::dispatch::{Dispatch, Phase};
+use extraboard_core::id::DispatchId;
 use extraboard_core::patch::{self, Role, legal_asks};
 use extraboard_core::state::{State, Verb};
 use extraboard_core::task::Task;
@@ -28,6 +29,8 @@ pub(crate) enum ApiError {
     Host(String),
     /// A page of another origin asks.
     CrossSite,
+    /// The token speaks for one dispatch, and this is about something else.
+    OutOfScope(DispatchId),
     /// There is nothing of that name.
     NotFound(String),
     /// The dispatch was superseded.
@@ -72,6 +75,10 @@ impl ApiError {
             Self::CrossSite => {
                 (StatusCode::FORBIDDEN, body("cross_site", "pages of another origin may not use this server"))
             }
+            Self::OutOfScope(dispatch) => (
+                StatusCode::FORBIDDEN,
+                body("out_of_scope", format!("this token speaks for dispatch {dispatch} alone")),
+            ),
             Self::NotFound(what) => (StatusCode::NOT_FOUND, body("not_found", what)),
             Self::Stale(stale) => (StatusCode::CONFLICT, stale_body(&stale.0, &stale.1)),
             Self::Store(error) => store_answer(&error),

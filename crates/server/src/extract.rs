@@ -62,9 +62,11 @@ fn malformed(path: &str, message: &str) -> ApiError {
         let message = unknown_field(&field, message);
         return ApiError::Malformed { field: Some(field), message };
     }
-    if let Some(field) = quoted_after(message, "missing field ") {
-        let message = format!("{field}: is required");
-        return ApiError::Malformed { field: Some(field), message };
+    for (fault, expected) in [("missing field ", "is required"), ("duplicate field ", "is given twice")] {
+        if let Some(field) = quoted_after(message, fault) {
+            let message = format!("{field}: {expected}");
+            return ApiError::Malformed { field: Some(field), message };
+        }
     }
     let message =
         message.replace("expected i64", "expected an integer").replace("expected f64", "expected a number");
@@ -212,6 +214,7 @@ mod tests {
     #[test]
     fn a_bad_body_names_the_field_and_what_was_expected() {
         check(r#"{"type": "task"}"#, "title: is required");
+        check(r#"{"title": "t", "title": "u", "type": "task"}"#, "title: is given twice");
         check(
             r#"{"title": "t", "type": "task", "priority": "high"}"#,
             "priority: invalid type: string \"high\", expected an integer",

@@ -4,11 +4,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use extraboard_core::caller::Caller;
-use extraboard_store::verbs::AdminTokenKnown;
+use extraboard_core::id::DispatchId;
+use extraboard_store::verbs::{AdminTokenKnown, TaskGet};
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -19,9 +20,9 @@ const AGENT_CHARS_MAX: usize = 100;
 
 /// Checks a request, finds its caller, and counts the answer.
 pub(crate) async fn check(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let method = request.method().as_str().to_owned();
+    let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
-    let mut response = match admit(&app, request.headers()).await {
+    let mut response = match admit(&app, &method, request.uri(), request.headers()).await {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await
@@ -30,22 +31,51 @@ pub(crate) async fn check(State(app): State<Arc<App>>, mut request: Request, nex
     };
     // A claim must never be answered from a cache, and nothing else should be.
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    let status = response.status().as_str().to_owned();
-    metrics::counter!("extraboard_http_requests_total", "method" => method, "route" => route, "status" => status)
-        .increment(1);
+    count(&method, route, &response);
     response
 }
 
-async fn admit(app: &App, headers: &HeaderMap) -> Result<Caller, ApiError> {
+fn count(method: &Method, route: String, response: &Response) {
+    // Callers can invent methods; they must not invent time series.
+    let known = [Method::GET, Method::POST, Method::PATCH, Method::DELETE, Method::HEAD];
+    let method = if known.contains(method) { method.to_string() } else { "other".to_owned() };
+    let status = response.status().as_str().to_owned();
+    metrics::counter!("extraboard_http_requests_total", "method" => method, "route" => route, "status" => status)
+        .increment(1);
+}
+
+async fn admit(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let loopback = app.settings.listen.ip().is_loopback();
     check_host(headers, loopback, &app.settings.hosts)?;
     check_origin(headers)?;
     let caller = caller(app, headers).await?;
-    let has_token = matches!(caller, Caller::Person(_) | Caller::Holder { .. });
-    if loopback || has_token {
-        return Ok(caller);
+    match &caller {
+        _ if loopback => Ok(caller),
+        Caller::Person(_) => Ok(caller),
+        Caller::Holder { dispatch, .. } => {
+            check_scope(app, method, uri, *dispatch).await?;
+            Ok(caller)
+        }
+        Caller::Agent(_) | Caller::Anonymous | Caller::Desk => Err(ApiError::Unauthorized(
+            "this server is not bound to loopback: send Authorization: Bearer <token>",
+        )),
     }
-    Err(ApiError::Unauthorized("this server is not bound to loopback: send Authorization: Bearer <token>"))
+}
+
+/// Keeps a dispatch token to its dispatch and that dispatch's issue.
+async fn check_scope(app: &App, method: &Method, uri: &Uri, dispatch: DispatchId) -> Result<(), ApiError> {
+    let mut path = uri.path().trim_start_matches("/api/").split('/');
+    let in_scope = match (path.next(), path.next(), path.next()) {
+        (Some("dispatches"), Some(id), Some(_)) => id.parse() == Ok(dispatch),
+        (Some("issues"), Some(id), None) if matches!(*method, Method::GET | Method::PATCH) => {
+            match id.parse() {
+                Ok(task) => app.desk.read(TaskGet { task }).await?.task.dispatch == Some(dispatch),
+                Err(_) => false,
+            }
+        }
+        _ => false,
+    };
+    if in_scope { Ok(()) } else { Err(ApiError::OutOfScope(dispatch)) }
 }
 
 /// Refuses names that are not this server's: a page may point any name at 127.0.0.1.

@@ -9,12 +9,13 @@ use extraboard_core::report::Report;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::extract::{Body, By, DispatchPath};
+use crate::extract::{Body, By, DispatchPath, Nothing, Params};
 use crate::reply::{report, usage};
 use crate::validate::{Problems, REPORT_CHARS_MAX, RESULT_BYTES_MAX};
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
+    Params(Nothing {}): Params<Nothing>,
     By(caller): By,
     DispatchPath(dispatch): DispatchPath,
     Body(body): Body<Complete>,

@@ -10,7 +10,7 @@ use extraboard_core::report::{FailureClass, Report, Retryable};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::extract::{Body, By, DispatchPath};
+use crate::extract::{Body, By, DispatchPath, Nothing, Params};
 use crate::reply::{report, usage};
 use crate::validate::{Problems, REPORT_CHARS_MAX, SOURCE_CHARS_MAX};
 
@@ -19,6 +19,7 @@ const RETRY_AFTER_SECS_MAX: i64 = 24 * 60 * 60;
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
+    Params(Nothing {}): Params<Nothing>,
     By(caller): By,
     DispatchPath(dispatch): DispatchPath,
     Body(body): Body<Fail>,

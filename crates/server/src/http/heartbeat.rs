@@ -9,12 +9,13 @@ use extraboard_store::verbs::DispatchHeartbeat;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::extract::{Body, By, DispatchPath};
+use crate::extract::{Body, By, DispatchPath, Nothing, Params};
 use crate::reply::{reply, usage};
 use crate::validate::Problems;
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
+    Params(Nothing {}): Params<Nothing>,
     By(caller): By,
     DispatchPath(dispatch): DispatchPath,
     Body(body): Body<Heartbeat>,

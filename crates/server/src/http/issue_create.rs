@@ -18,11 +18,12 @@ use extraboard_store::verbs::{TaskCreate, TaskDraft};
 use crate::app::App;
 use crate::convert;
 use crate::error::ApiError;
-use crate::extract::{Body, By, KeyHeader};
+use crate::extract::{Body, By, KeyHeader, Nothing, Params};
 use crate::validate::{PAYLOAD_BYTES_MAX, Problems, RESULT_BYTES_MAX, SOURCE_CHARS_MAX};
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
+    Params(Nothing {}): Params<Nothing>,
     By(caller): By,
     key: KeyHeader,
     Body(body): Body<IssueCreate>,

@@ -8,10 +8,11 @@ use extraboard_store::verbs::TaskDelete;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::extract::{By, TaskPath};
+use crate::extract::{By, Nothing, Params, TaskPath};
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
+    Params(Nothing {}): Params<Nothing>,
     By(caller): By,
     TaskPath(task): TaskPath,
 ) -> Result<StatusCode, ApiError> {

@@ -11,10 +11,11 @@ use extraboard_store::verbs::TaskGet;
 use crate::app::App;
 use crate::convert;
 use crate::error::ApiError;
-use crate::extract::TaskPath;
+use crate::extract::{Nothing, Params, TaskPath};
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
+    Params(Nothing {}): Params<Nothing>,
     TaskPath(task): TaskPath,
 ) -> Result<Json<One<IssueDetail>>, ApiError> {
     let view = app.desk.read(TaskGet { task }).await?;

@@ -14,10 +14,11 @@ use extraboard_store::verbs::{TaskGet, TaskMove};
 use crate::app::App;
 use crate::convert;
 use crate::error::ApiError;
-use crate::extract::{Body, By, Nothing, TaskPath};
+use crate::extract::{Body, By, Nothing, Params, TaskPath};
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
+    Params(Nothing {}): Params<Nothing>,
     By(caller): By,
     TaskPath(task): TaskPath,
     Path(path): Path<HashMap<String, String>>,

@@ -12,11 +12,12 @@ use extraboard_store::verbs::{PriorityEdit, TaskEdit, TaskPatch};
 use crate::app::App;
 use crate::convert;
 use crate::error::ApiError;
-use crate::extract::{Body, By, TaskPath};
+use crate::extract::{Body, By, Nothing, Params, TaskPath};
 use crate::validate::{PAYLOAD_BYTES_MAX, Problems, REPORT_CHARS_MAX, RESULT_BYTES_MAX, SOURCE_CHARS_MAX};
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
+    Params(Nothing {}): Params<Nothing>,
     By(caller): By,
     TaskPath(task): TaskPath,
     Body(body): Body<IssuePatch>,

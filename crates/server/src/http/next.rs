@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use extraboard_api::dispatch::Next;
 use extraboard_core::doors::Door;
@@ -12,7 +12,7 @@ use extraboard_desk::Claim;
 
 use crate::app::App;
 use crate::convert;
-use crate::error::ApiError;
+use crate::error::{self, ApiError};
 use crate::extract::{Body, By, KeyHeader, Nothing, Params};
 
 pub(crate) async fn handle(
@@ -38,4 +38,9 @@ pub(crate) async fn handle(
             Ok((StatusCode::NO_CONTENT, [("extraboard-reason", nothing.as_str())]).into_response())
         }
     }
+}
+
+/// A question about headers must not take work.
+pub(crate) async fn refuse_head(method: Method, uri: Uri) -> Response {
+    ([(header::ALLOW, "GET,POST")], error::no_method(method, uri).await).into_response()
 }

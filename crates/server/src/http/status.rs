@@ -11,8 +11,12 @@ use extraboard_store::verbs::CountsRead;
 use crate::app::App;
 use crate::convert;
 use crate::error::ApiError;
+use crate::extract::{Nothing, Params};
 
-pub(crate) async fn handle(State(app): State<Arc<App>>) -> Result<Json<One<DeskStatus>>, ApiError> {
+pub(crate) async fn handle(
+    State(app): State<Arc<App>>,
+    Params(Nothing {}): Params<Nothing>,
+) -> Result<Json<One<DeskStatus>>, ApiError> {
     let counts = app.desk.read(CountsRead).await?;
     let states = counts.states.into_iter().map(|(state, tasks)| (state.as_str().to_owned(), tasks)).collect();
     Ok(Json(One {
