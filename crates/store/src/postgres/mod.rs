@@ -5,7 +5,7 @@ mod tx;
 use std::str::FromStr as _;
 
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Executor as _};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 
 use crate::error::Error;
 use crate::migrate;
@@ -45,6 +45,9 @@ impl Postgres {
             .statement_cache_capacity(STATEMENTS_MAX)
             .application_name("extraboard")
             .disable_statement_logging();
+        // A pool says nothing but "timed out" where a connection says why.
+        let first = options.connect().await.map_err(|error| connect_failed(url, error))?;
+        first.close().await.map_err(failed)?;
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS_MAX)
             .acquire_timeout(std::time::Duration::from_secs(10))
@@ -173,13 +176,18 @@ fn connect_failed(url: &str, error: sqlx::Error) -> Error {
     }
 }
 
-/// Returns the URL without its password.
+/// Returns the URL without its password, also where the URL is not a proper one:
+/// whatever stands between the first colon and the last `@` could be it.
 pub fn redacted(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let end = rest.find('/').unwrap_or(rest.len());
-    let Some(at) = rest[..end].rfind('@') else { return url.to_owned() };
-    let user = rest[..at].split(':').next().unwrap_or_default();
-    format!("{scheme}://{user}{}", &rest[at..])
+    let (user, rest) = match rest.rfind('@') {
+        Some(at) => (rest[..at].split(':').next().unwrap_or_default(), &rest[at..]),
+        None => ("", rest),
+    };
+    let Some((address, query)) = rest.split_once('?') else { return format!("{scheme}://{user}{rest}") };
+    let kept: Vec<_> = query.split('&').filter(|pair| !pair.starts_with("password=")).collect();
+    let mark = if kept.is_empty() { "" } else { "?" };
+    format!("{scheme}://{user}{address}{mark}{}", kept.join("&"))
 }
 
 #[cfg(test)]
@@ -190,6 +198,9 @@ mod tests {
     fn passwords_are_not_shown() {
         assert_eq!(redacted("postgres://me:s3cret@host:5432/db?x=1"), "postgres://me@host:5432/db?x=1");
         assert_eq!(redacted("postgres://me:p@ss@host/db"), "postgres://me@host/db");
+        assert_eq!(redacted("postgres://me:p/a?s@host/db"), "postgres://me@host/db");
         assert_eq!(redacted("postgres://host/db"), "postgres://host/db");
+        assert_eq!(redacted("postgres://host/db?user=me&password=s3cret"), "postgres://host/db?user=me");
+        assert_eq!(redacted("postgres://host/db?password=s3cret"), "postgres://host/db");
     }
 }

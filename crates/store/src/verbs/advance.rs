@@ -1,6 +1,7 @@
 //! Advance timers: tasks whose moment has come join the line.
 
 use extraboard_core::event::EventType;
+use extraboard_core::task::{Place, Task};
 
 use super::change::change;
 use super::{Ctx, TURN_MAX};
@@ -26,6 +27,7 @@ impl Verb for Advance {
 }
 
 /// What is locked is being written, and whoever writes it looks at the time itself.
+/// Only tasks are locked, so a timer may be newer than the one that was read.
 const DUE: &str = concat!(
     "SELECT ",
     task_columns!(),
@@ -33,18 +35,24 @@ const DUE: &str = concat!(
      WHERE m.due_at <= $1 \
      ORDER BY m.due_at, m.task \
      LIMIT $2 \
-     FOR UPDATE OF m, t SKIP LOCKED"
+     FOR UPDATE OF t SKIP LOCKED"
 );
 
 pub(crate) async fn advance<T: Tx>(tx: &mut T, ctx: &Ctx) -> Result<usize, Error> {
     let rows = tx.query(DUE.into(), params![ctx.now.as_micros(), TURN_MAX]).await?;
     let due = rows.len();
     for mut row in rows {
-        let before = task::from_row(&mut row)?;
-        let mut after = before.clone();
-        after.not_before = None;
-        let event = NewEvent::new(EventType::TaskDue, ctx, before.number);
-        change(tx, ctx, &before, after, vec![event]).await?;
+        let task = task::from_row(&mut row)?;
+        if matches!(task.place(), Place::Timer(at) if at <= ctx.now) {
+            join_line(tx, ctx, &task).await?;
+        }
     }
     Ok(due)
+}
+
+/// Moves a locked task whose moment has come into the line.
+pub(crate) async fn join_line<T: Tx>(tx: &mut T, ctx: &Ctx, before: &Task) -> Result<Task, Error> {
+    let after = Task { not_before: None, ..before.clone() };
+    let event = NewEvent::new(EventType::TaskDue, ctx, before.number);
+    change(tx, ctx, before, after, vec![event]).await
 }

@@ -1,6 +1,7 @@
 //! Sweep leases: settle dispatches whose holders were not heard of.
 
 use extraboard_core::clock::Timestamp;
+use extraboard_core::dispatch::ENDING_LEASE;
 use extraboard_core::reason::Draw;
 
 use super::settle::{self, Settling};
@@ -18,6 +19,7 @@ pub struct LeaseSweep {
     pub ctx: Ctx,
     /// Since when this sweeper has been watching without a break. No lease ends
     /// earlier than one lease length after that: holders could not be heard before.
+    /// What was told to end has at most a minute left, and gets that.
     pub watching_since: Timestamp,
     /// For the jitter of back-offs.
     pub draw: Draw,
@@ -30,7 +32,8 @@ const LAPSED: &str = concat!(
     "SELECT ",
     dispatch_columns!(),
     " FROM dispatch d JOIN task t ON t.number = d.task \
-     WHERE d.closed_at IS NULL AND d.lease_until <= $1 AND d.lease_micros <= $2 \
+     WHERE d.closed_at IS NULL AND d.lease_until <= $1 \
+       AND (d.lease_micros <= $2 OR (d.phase = 'ending' AND $4 <= $2)) \
      ORDER BY d.lease_until \
      LIMIT $3 \
      FOR UPDATE OF t, d SKIP LOCKED"
@@ -42,7 +45,7 @@ impl Verb for LeaseSweep {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<usize, Error> {
         let now = self.ctx.now;
         let watched = now.since(self.watching_since);
-        let params = params![now.as_micros(), watched.as_micros(), TURN_MAX];
+        let params = params![now.as_micros(), watched.as_micros(), TURN_MAX, ENDING_LEASE.as_micros()];
         let rows = tx.query(LAPSED.into(), params).await?;
         let lapsed = rows.len();
         for mut row in rows {

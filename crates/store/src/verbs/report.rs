@@ -136,7 +136,8 @@ fn judge(said: &DispatchReport, task: &Task, dispatch: &Dispatch) -> Verdict {
         return Verdict::Repeated;
     }
     let lapsed = reason == Some(Reason::LeaseExpired) && dispatch.outcome.is_none();
-    let newest = task.fence == dispatch.fence && task.dispatch.is_none();
+    // Reopen and admit begin a new count of attempts: what they let in was wanted afresh.
+    let newest = task.fence == dispatch.fence && task.attempt == dispatch.attempt && task.dispatch.is_none();
     let waits = task.state == State::Queued && task.deleted_at.is_none();
     let counts = said.report.outcome() != Outcome::Released;
     if lapsed && newest && waits && counts { Verdict::Accepted } else { Verdict::Stale }

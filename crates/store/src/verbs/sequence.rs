@@ -65,7 +65,7 @@ impl Verb for Sequence {
         tx.execute("UPDATE sequencer SET last_pos = $1 WHERE one = 1".into(), params![pos]).await?;
         if tx.dialect() == Dialect::Postgres {
             // The only notification there is: delivered with the commit, one for many events.
-            tx.query("SELECT pg_notify($1, $2)".into(), params![CHANNEL, pos.to_string()]).await?;
+            tx.execute("SELECT pg_notify($1, $2)".into(), params![CHANNEL, pos.to_string()]).await?;
         }
         Ok(Sequenced { pos: Pos(pos), stamped })
     }

@@ -4,6 +4,7 @@ use extraboard_core::event::EventType;
 use extraboard_core::id::TaskRef;
 use extraboard_core::reason::Reason;
 use extraboard_core::state::Verb as TaskVerb;
+use extraboard_core::task::Task;
 
 use super::Ctx;
 use super::change::{change, lock_dispatch, moved};
@@ -26,21 +27,28 @@ impl Verb for TaskDelete {
     type Output = ();
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), Error> {
-        let ctx = &self.ctx;
         let before = task::lock(tx, self.task).await?;
-        let mut after = before.clone();
-        if let Some(dispatch) = lock_dispatch(tx, &before).await? {
-            if !ctx.caller.is_person() && !ctx.caller.holds(&dispatch) {
-                return Err(Error::PersonOnly { verb: "delete", from: before.state });
-            }
-            end(tx, ctx, dispatch, Reason::TaskDeleted).await?;
+        if let Some(dispatch) = lock_dispatch(tx, &before).await?
+            && !self.ctx.caller.is_person()
+            && !self.ctx.caller.holds(&dispatch)
+        {
+            return Err(Error::PersonOnly { verb: "delete", from: before.state });
         }
-        // What is finished keeps saying so; anything else is not wanted any more.
-        if !before.state.is_terminal() {
-            after.apply(TaskVerb::Cancel, ctx.now)?;
-        }
-        after.deleted_at = Some(ctx.now);
-        let event = NewEvent::new(EventType::TaskDeleted, ctx, before.number).data(moved(&before, &after));
-        change(tx, ctx, &before, after, vec![event]).await.map(|_| ())
+        apply(tx, &self.ctx, before).await
     }
+}
+
+/// Deletes a locked task; whoever works on it is told to end.
+pub(crate) async fn apply<T: Tx>(tx: &mut T, ctx: &Ctx, before: Task) -> Result<(), Error> {
+    if let Some(dispatch) = lock_dispatch(tx, &before).await? {
+        end(tx, ctx, dispatch, Reason::TaskDeleted).await?;
+    }
+    let mut after = before.clone();
+    // What is finished keeps saying so; anything else is not wanted any more.
+    if !before.state.is_terminal() {
+        after.apply(TaskVerb::Cancel, ctx.now)?;
+    }
+    after.deleted_at = Some(ctx.now);
+    let event = NewEvent::new(EventType::TaskDeleted, ctx, before.number).data(moved(&before, &after));
+    change(tx, ctx, &before, after, vec![event]).await.map(|_| ())
 }

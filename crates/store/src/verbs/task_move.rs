@@ -43,6 +43,7 @@ impl Verb for TaskMove {
 
 /// Applies a verb to a locked task; whoever works on it is told to end.
 pub(crate) async fn apply<T: Tx>(tx: &mut T, ctx: &Ctx, before: Task, verb: TaskVerb) -> Result<Task, Error> {
+    let event_type = event_type(verb)?;
     let mut after = before.clone();
     after.apply(verb, ctx.now)?;
     if matches!(verb, TaskVerb::Cancel | TaskVerb::Close)
@@ -50,12 +51,13 @@ pub(crate) async fn apply<T: Tx>(tx: &mut T, ctx: &Ctx, before: Task, verb: Task
     {
         end(tx, ctx, dispatch, Reason::UserCanceled).await?;
     }
-    let event = NewEvent::new(event_type(verb), ctx, before.number).data(moved(&before, &after));
+    let event = NewEvent::new(event_type, ctx, before.number).data(moved(&before, &after));
     change(tx, ctx, &before, after, vec![event]).await
 }
 
-fn event_type(verb: TaskVerb) -> EventType {
-    match verb {
+/// Returns what a move is told as; other verbs come with a dispatch, never alone.
+fn event_type(verb: TaskVerb) -> Result<EventType, Error> {
+    Ok(match verb {
         TaskVerb::Admit => EventType::TaskAdmitted,
         TaskVerb::Park => EventType::TaskParked,
         TaskVerb::Cancel => EventType::TaskCanceled,
@@ -72,6 +74,6 @@ fn event_type(verb: TaskVerb) -> EventType {
         | TaskVerb::Requeue
         | TaskVerb::Block
         | TaskVerb::Fail
-        | TaskVerb::TimeOut => EventType::TaskEdited,
-    }
+        | TaskVerb::TimeOut => return Err(Error::Broken(format!("{verb} does not move a task by itself"))),
+    })
 }

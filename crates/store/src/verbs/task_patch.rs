@@ -8,7 +8,7 @@ use extraboard_core::id::TaskRef;
 use extraboard_core::kind::Kind;
 use extraboard_core::patch::{self, Ask, Role};
 use extraboard_core::priority::{Level, Priority};
-use extraboard_core::reason::{Draw, Reason};
+use extraboard_core::reason::Draw;
 use extraboard_core::report::Report;
 use extraboard_core::state::Verb as TaskVerb;
 use extraboard_core::status::Status;
@@ -228,7 +228,6 @@ impl TaskPatch {
     async fn cancel_own<T: Tx>(&self, tx: &mut T, ctx: &Ctx, task: Task) -> Result<Option<Claimed>, Error> {
         let task = task_move::apply(tx, ctx, task, TaskVerb::Cancel).await?;
         if let Some(dispatch) = lock_dispatch(tx, &task).await? {
-            debug_assert_eq!(dispatch.phase, Phase::Ending(Reason::UserCanceled));
             let report = Some(&Report::Release);
             settle::close(tx, settle::Settling { ctx, task, dispatch, report, draw: self.draw }).await?;
         }

@@ -4,9 +4,10 @@ use extraboard_core::dispatch::{Dispatch, ENDING_LEASE, Phase};
 use extraboard_core::event::EventType;
 use extraboard_core::id::DispatchId;
 use extraboard_core::reason::Reason;
+use extraboard_core::state::Verb as TaskVerb;
 use serde_json::json;
 
-use super::Ctx;
+use super::{Ctx, task_delete, task_move};
 use crate::error::Error;
 use crate::rows::event::{self, NewEvent};
 use crate::rows::{dispatch, task};
@@ -40,11 +41,18 @@ impl Verb for DispatchTerminate {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Terminated, Error> {
         let task = dispatch::get(tx, self.dispatch).await?.task;
-        task::lock_even_deleted(tx, task).await?;
+        let task = task::lock_even_deleted(tx, task).await?;
         let dispatch = dispatch::lock(tx, self.dispatch).await?;
         match dispatch.phase {
             Phase::Open => {
-                end(tx, &self.ctx, dispatch, self.reason).await?;
+                match self.reason {
+                    // These move the task at once, and that ends the dispatch.
+                    Reason::UserCanceled => {
+                        task_move::apply(tx, &self.ctx, task, TaskVerb::Cancel).await?;
+                    }
+                    Reason::TaskDeleted => task_delete::apply(tx, &self.ctx, task).await?,
+                    reason => end(tx, &self.ctx, dispatch, reason).await?,
+                }
                 Ok(Terminated::Ending)
             }
             Phase::Ending(first) => Ok(Terminated::Already(first)),

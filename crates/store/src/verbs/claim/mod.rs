@@ -29,7 +29,7 @@ use extraboard_core::task::{Place, Task};
 use serde_json::json;
 
 use super::Ctx;
-use super::advance::advance;
+use super::advance::{advance, join_line};
 use super::idempotency::{self, IdempotencyKey};
 use crate::error::Error;
 use crate::postgres::CLAIM_LOCK;
@@ -160,7 +160,8 @@ impl ClaimBatch {
         if matches!(dispatch.phase, Phase::Closed { .. }) {
             return Ok(Some(Err(Error::KeyClosed)));
         }
-        let task = task::get(tx, TaskRef::Number(dispatch.task)).await?;
+        // Deleted or not: its holder has it until the dispatch is closed.
+        let task = task::get_even_deleted(tx, dispatch.task).await?;
         Ok(Some(Ok(Ok(Claimed { task, dispatch }))))
     }
 
@@ -287,6 +288,10 @@ pub(crate) async fn claim_exactly<T: Tx>(
     render: Render,
 ) -> Result<Claimed, Error> {
     let task = TaskRef::Number(before.number);
+    let before = match before.place() {
+        Place::Timer(due) if due <= ctx.now => join_line(tx, ctx, &before).await?,
+        _ => before,
+    };
     match before.place() {
         Place::Line(lane, _) if lane.is_open(request.door) => {}
         Place::Line(..) => return Err(Error::NotReady { task, why: "it does not leave by this door" }),
@@ -301,7 +306,7 @@ pub(crate) async fn claim_exactly<T: Tx>(
 
 async fn take_claim_lock<T: Tx>(tx: &mut T) -> Result<(), Error> {
     if tx.dialect() == Dialect::Postgres {
-        tx.query("SELECT pg_advisory_xact_lock($1)".into(), params![CLAIM_LOCK]).await?;
+        tx.execute("SELECT pg_advisory_xact_lock($1)".into(), params![CLAIM_LOCK]).await?;
     }
     Ok(())
 }
@@ -316,8 +321,11 @@ macro_rules! lock_candidates {
     };
 }
 
+/// Locks tasks alone: a place in line that stayed locked when its task was passed
+/// over would stand in the way of whoever writes that task. The place cannot change
+/// while the task is locked, and where a task belongs is read from the task.
 const LOCK_SKIP: Sql = Sql {
-    postgres: concat!(lock_candidates!(), "= ANY($1) FOR UPDATE OF l, t SKIP LOCKED"),
+    postgres: concat!(lock_candidates!(), "= ANY($1) FOR UPDATE OF t SKIP LOCKED"),
     sqlite: concat!(lock_candidates!(), "IN (SELECT value FROM json_each($1))"),
 };
 const LOCK_WAIT: Sql = Sql {

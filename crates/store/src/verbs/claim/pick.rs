@@ -4,6 +4,7 @@
 //! claimer's door, the heads of the open lanes are merged instead, so that any
 //! number of foreign tasks at the head costs nothing.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use extraboard_core::clock::Timestamp;
@@ -66,9 +67,12 @@ pub(super) async fn pick<T: Tx>(
         }
     }
     if !whole_line {
+        let mut heads = HashMap::new();
         for door in unmet {
-            let heads = lane_heads(tx, &lanes, door, wanted).await?;
-            take_best(&heads, door, &lanes, passed, &mut picked);
+            if let Entry::Vacant(entry) = heads.entry(door) {
+                entry.insert(lane_heads(tx, &lanes, door, wanted).await?);
+            }
+            take_best(&heads[&door], door, &lanes, passed, &mut picked);
         }
     }
     Ok(picked.into_iter().collect())

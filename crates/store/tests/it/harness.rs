@@ -1,0 +1,350 @@
+//! A store with time, ids and draws in the test's hands, on either database.
+//!
+//! Nothing here waits or reads a clock. Every property ends with an audit: line and
+//! timers equal to what the tasks say, whatever the test did.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use extraboard_core::caller::Caller;
+use extraboard_core::clock::{Entropy, Span, Timestamp};
+use extraboard_core::dispatch::{Dispatch, PULL_LEASE};
+use extraboard_core::doors::Door;
+use extraboard_core::id::{DispatchId, Pos, TaskId, TaskNumber, TaskRef};
+use extraboard_core::reason::{Draw, Reason};
+use extraboard_core::report::{FailureClass, Report, Retryable};
+use extraboard_core::state::Verb;
+use extraboard_core::status::Status;
+use extraboard_core::task::Task;
+use extraboard_store::error::Error;
+use extraboard_store::verbs::{
+    Advance, ClaimBatch, ClaimRequest, Claimed, Ctx, DispatchHeartbeat, DispatchReport, DispatchTerminate,
+    Event, EventsAfter, IdempotencyKey, LeaseSweep, LineAudit, Nothing, Queue, Render, Reported, Sequence,
+    TaskCreate, TaskDelete, TaskDraft, TaskEdit, TaskGet, TaskMove, TaskPatch, TaskPatched, Terminated,
+    Usage,
+};
+use extraboard_store::{Opening, Store};
+
+use crate::database::Database;
+
+/// A moment to start from; nothing depends on which.
+pub(crate) const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+/// An answer to one claim.
+pub(crate) type Answer = Result<Result<Claimed, Nothing>, Error>;
+
+/// Random bytes that are the same on every run.
+#[derive(Debug, Default)]
+pub(crate) struct Counted(AtomicU64);
+
+impl Entropy for Counted {
+    fn fill(&self, bytes: &mut [u8]) {
+        let count = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let start = bytes.len() - count.len();
+        bytes[start..].copy_from_slice(&count);
+    }
+}
+
+/// One desk over a fresh database.
+pub(crate) struct TestStore {
+    pub(crate) store: Arc<Store>,
+    pub(crate) database: Database,
+    clock: AtomicI64,
+    entropy: Counted,
+}
+
+impl TestStore {
+    pub(crate) async fn sqlite() -> Self {
+        Self::over(Database::sqlite()).await
+    }
+
+    pub(crate) async fn postgres() -> Self {
+        Self::over(Database::postgres()).await
+    }
+
+    async fn over(database: Database) -> Self {
+        let store = Arc::new(Store::open(database.url(), &opening("the test")).await.unwrap());
+        let clock = AtomicI64::new(START.as_micros());
+        Self { store, database, clock, entropy: Counted::default() }
+    }
+
+    /// Returns another desk, over a fresh database of the same sort.
+    pub(crate) async fn another(&self) -> Self {
+        match self.database {
+            Database::Sqlite { .. } => Self::sqlite().await,
+            Database::Postgres { .. } => Self::postgres().await,
+        }
+    }
+
+    /// Returns the stores of two servers: two where the database allows it.
+    pub(crate) async fn replicas(&self) -> [Arc<Store>; 2] {
+        let second = match self.database {
+            Database::Sqlite { .. } => Arc::clone(&self.store),
+            Database::Postgres { .. } => {
+                Arc::new(Store::open(self.database.url(), &opening("a replica")).await.unwrap())
+            }
+        };
+        [Arc::clone(&self.store), second]
+    }
+
+    /// Fails if line, timers or dispatches are not what the tasks say.
+    pub(crate) async fn audit(&self) {
+        assert_eq!(self.store.read(LineAudit).await.unwrap(), Vec::<String>::new());
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.clock.load(Ordering::Relaxed))
+    }
+
+    /// Moves the clock, forward or back.
+    pub(crate) fn pass(&self, span: Span) {
+        self.clock.fetch_add(span.as_micros(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn ctx(&self, caller: Caller) -> Ctx {
+        Ctx { now: self.now(), caller }
+    }
+
+    pub(crate) fn desk(&self) -> Ctx {
+        self.ctx(Caller::Desk)
+    }
+
+    pub(crate) fn task_id(&self) -> TaskId {
+        TaskId::new(self.now(), &self.entropy)
+    }
+
+    pub(crate) fn dispatch_id(&self) -> DispatchId {
+        DispatchId::new(self.now(), &self.entropy)
+    }
+}
+
+/// Tasks.
+impl TestStore {
+    /// Creates a queued task with nothing but a title.
+    pub(crate) async fn add(&self, title: &str) -> Task {
+        self.create(TaskDraft::new(title)).await
+    }
+
+    pub(crate) async fn create(&self, draft: TaskDraft) -> Task {
+        self.store.write(self.creation(draft)).await.unwrap()
+    }
+
+    pub(crate) fn creation(&self, draft: TaskDraft) -> TaskCreate {
+        TaskCreate { ctx: self.ctx(person()), id: self.task_id(), draft, key: None }
+    }
+
+    pub(crate) async fn get(&self, number: TaskNumber) -> Task {
+        self.store.read(TaskGet { task: TaskRef::Number(number) }).await.unwrap().task
+    }
+
+    pub(crate) async fn try_move(
+        &self,
+        caller: Caller,
+        number: TaskNumber,
+        verb: Verb,
+    ) -> Result<Task, Error> {
+        self.store.write(TaskMove { ctx: self.ctx(caller), task: TaskRef::Number(number), verb }).await
+    }
+
+    /// Moves a task as a person.
+    pub(crate) async fn apply(&self, number: TaskNumber, verb: Verb) -> Task {
+        self.try_move(person(), number, verb).await.unwrap()
+    }
+
+    pub(crate) async fn delete(&self, number: TaskNumber) {
+        self.store
+            .write(TaskDelete { ctx: self.ctx(person()), task: TaskRef::Number(number) })
+            .await
+            .unwrap();
+    }
+
+    pub(crate) fn patching(
+        &self,
+        caller: Caller,
+        number: TaskNumber,
+        edit: TaskEdit,
+        status: Option<Status>,
+    ) -> TaskPatch {
+        TaskPatch {
+            task: TaskRef::Number(number),
+            claim: ClaimRequest { caller, ..self.request("") },
+            now: self.now(),
+            edit,
+            status,
+            draw: Draw::NONE,
+            render: title_as_prompt(),
+        }
+    }
+
+    pub(crate) async fn ask(
+        &self,
+        caller: Caller,
+        number: TaskNumber,
+        status: Status,
+    ) -> Result<TaskPatched, Error> {
+        self.store.write(self.patching(caller, number, TaskEdit::default(), Some(status))).await
+    }
+
+    /// Edits a task as a person.
+    pub(crate) async fn edit(&self, number: TaskNumber, edit: TaskEdit) -> Task {
+        self.store.write(self.patching(person(), number, edit, None)).await.unwrap().task
+    }
+
+    /// Lists the titles a puller would be handed, in order.
+    pub(crate) async fn queue_titles(&self) -> Vec<String> {
+        let page = self.store.read(Queue { door: Door::Pull, offset: 0, limit: 1000 }).await.unwrap();
+        page.tasks.into_iter().map(|task| task.title).collect()
+    }
+
+    pub(crate) async fn advance(&self) -> usize {
+        self.store.write(Advance { ctx: self.desk() }).await.unwrap()
+    }
+}
+
+/// Claims and dispatches.
+impl TestStore {
+    /// Makes a puller's request.
+    pub(crate) fn request(&self, name: &str) -> ClaimRequest {
+        ClaimRequest {
+            caller: agent(name),
+            door: Door::Pull,
+            lease: PULL_LEASE,
+            dispatch: self.dispatch_id(),
+            key: None,
+        }
+    }
+
+    pub(crate) fn request_at(&self, door: Door) -> ClaimRequest {
+        ClaimRequest { door, ..self.request("a") }
+    }
+
+    pub(crate) fn keyed(&self, name: &str, key: &str) -> ClaimRequest {
+        ClaimRequest { key: Some(idempotency_key(key)), ..self.request(name) }
+    }
+
+    pub(crate) fn batch(&self, requests: Vec<ClaimRequest>) -> ClaimBatch {
+        ClaimBatch { ctx: self.desk(), requests, render: title_as_prompt() }
+    }
+
+    pub(crate) async fn claim_all(&self, requests: Vec<ClaimRequest>) -> Vec<Answer> {
+        self.store.write(self.batch(requests)).await.unwrap()
+    }
+
+    pub(crate) async fn claim_with(&self, request: ClaimRequest) -> Answer {
+        self.claim_all(vec![request]).await.pop().unwrap()
+    }
+
+    pub(crate) async fn try_claim(&self) -> Result<Claimed, Nothing> {
+        self.claim_with(self.request("a")).await.unwrap()
+    }
+
+    /// Claims the head of the line; there must be one.
+    pub(crate) async fn claim(&self) -> Claimed {
+        self.try_claim().await.unwrap()
+    }
+
+    pub(crate) fn saying(&self, claimed: &Claimed, report: Report) -> DispatchReport {
+        DispatchReport {
+            ctx: self.ctx(holder(&claimed.dispatch)),
+            dispatch: claimed.dispatch.id,
+            report,
+            usage: Usage::default(),
+            draw: Draw::NONE,
+        }
+    }
+
+    pub(crate) async fn report(&self, claimed: &Claimed, report: Report) -> Reported {
+        self.store.write(self.saying(claimed, report)).await.unwrap()
+    }
+
+    pub(crate) async fn complete(&self, claimed: &Claimed) -> Reported {
+        self.report(claimed, completed("{}")).await
+    }
+
+    pub(crate) async fn fail(&self, claimed: &Claimed, class: FailureClass) -> Reported {
+        self.report(claimed, failed(class)).await
+    }
+
+    pub(crate) async fn heartbeat(&self, dispatch: &Dispatch) -> Reported {
+        let ctx = self.ctx(holder(dispatch));
+        self.store
+            .write(DispatchHeartbeat { ctx, dispatch: dispatch.id, usage: Usage::default() })
+            .await
+            .unwrap()
+    }
+
+    pub(crate) async fn terminate(&self, dispatch: &Dispatch, reason: Reason) -> Terminated {
+        self.store.write(DispatchTerminate { ctx: self.desk(), dispatch: dispatch.id, reason }).await.unwrap()
+    }
+
+    /// Sweeps as a desk that has always been watching.
+    pub(crate) async fn sweep(&self) -> usize {
+        self.sweep_since(Timestamp::from_micros(0)).await
+    }
+
+    pub(crate) async fn sweep_since(&self, watching_since: Timestamp) -> usize {
+        let sweep = LeaseSweep { ctx: self.desk(), watching_since, draw: Draw::NONE };
+        self.store.write(sweep).await.unwrap()
+    }
+
+    /// Lets a dispatch lapse: its lease ends and is swept.
+    pub(crate) async fn lapse(&self) {
+        self.pass(PULL_LEASE);
+        assert_eq!(self.sweep().await, 1);
+    }
+}
+
+/// Events.
+impl TestStore {
+    /// Stamps whatever has committed.
+    pub(crate) async fn sequence(&self) {
+        while self.store.write(Sequence).await.unwrap().is_full() {}
+    }
+
+    pub(crate) async fn events_after(&self, pos: Pos) -> Vec<Event> {
+        self.store.read(EventsAfter { pos, limit: 100_000 }).await.unwrap()
+    }
+
+    /// Returns the whole log.
+    pub(crate) async fn events(&self) -> Vec<Event> {
+        self.sequence().await;
+        self.events_after(Pos(0)).await
+    }
+}
+
+pub(crate) fn opening(note: &str) -> Opening {
+    Opening { now: START, note: note.to_owned() }
+}
+
+pub(crate) fn person() -> Caller {
+    Caller::Person("ann".to_owned())
+}
+
+pub(crate) fn agent(name: &str) -> Caller {
+    Caller::Agent(name.to_owned())
+}
+
+/// Whoever presents the token of a dispatch.
+pub(crate) fn holder(dispatch: &Dispatch) -> Caller {
+    Caller::Holder { dispatch: dispatch.id, fence: dispatch.fence }
+}
+
+pub(crate) fn idempotency_key(key: &str) -> IdempotencyKey {
+    IdempotencyKey { key: key.to_owned(), fingerprint: "same".to_owned() }
+}
+
+pub(crate) fn title_as_prompt() -> Render {
+    Arc::new(|task| task.title.clone())
+}
+
+pub(crate) fn completed(result: &str) -> Report {
+    Report::Complete { result: Some(result.to_owned()), summary: None }
+}
+
+pub(crate) fn failed(class: FailureClass) -> Report {
+    Report::Fail { class, retryable: Retryable::Yes, retry_after: None, error: Some("boom".to_owned()) }
+}
+
+pub(crate) fn asked() -> Report {
+    Report::Ask { question: Some("which one?".to_owned()) }
+}

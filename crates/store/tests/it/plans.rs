@@ -1,0 +1,86 @@
+//! The claim's plan on PostgreSQL: the index gives the order, nothing is sorted or scanned.
+
+use extraboard_store::verbs::CLAIM_STATEMENTS;
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Executor as _, Row as _};
+
+use crate::database::connect;
+use crate::harness::TestStore;
+
+const WAITING: i64 = 120_000;
+const LANES: i64 = 12;
+
+/// Parameter types and values of each claim statement.
+const ARGUMENTS: [(&str, &str); 3] = [
+    ("bigint", "64"),
+    ("bigint[], bigint", "ARRAY[1, 3, 5]::bigint[], 64"),
+    ("bigint[]", "ARRAY[5, 50, 500, 5000]::bigint[]"),
+];
+
+/// Fills tasks and line; statistics are gathered only if the test does so.
+async fn fill(connection: &mut PgConnection) {
+    let sql = format!(
+        "ALTER TABLE line SET (autovacuum_enabled = off);
+         ALTER TABLE task SET (autovacuum_enabled = off);
+         INSERT INTO lane (id, kind, doors) SELECT n, 'task' || n, 7 FROM generate_series(1, {LANES}) AS n;
+         INSERT INTO task (number, id, title, kind, state, priority, doors, max_retries, queued_at,
+           created_at, updated_at)
+         SELECT n, 'id-' || n, 't', 'task', 'queued', 50, 7, 3, n, n, n
+         FROM generate_series(1, {WAITING}) AS n;
+         INSERT INTO line (task, lane, arrival, queued_at)
+         SELECT n, 1 + n % {LANES}, (n * 7919) % 1000003, n FROM generate_series(1, {WAITING}) AS n;"
+    );
+    connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.unwrap();
+}
+
+/// Returns the generic plan of every claim statement, as the store prepares them.
+async fn plans(connection: &mut PgConnection) -> Vec<String> {
+    connection.execute("DEALLOCATE ALL; SET plan_cache_mode = force_generic_plan").await.unwrap();
+    let mut plans = Vec::new();
+    for (index, (statement, (types, values))) in CLAIM_STATEMENTS.into_iter().zip(ARGUMENTS).enumerate() {
+        let prepare = format!("PREPARE claim_{index} ({types}) AS {statement}");
+        connection.execute(sqlx::raw_sql(AssertSqlSafe(prepare))).await.unwrap();
+        let explain = format!("EXPLAIN EXECUTE claim_{index} ({values})");
+        let rows = connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(explain))).await.unwrap();
+        let lines: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+        plans.push(lines.join("\n"));
+    }
+    plans
+}
+
+/// Tells whether a plan sorts, or reads all of the waiting tasks.
+fn is_costly(plan: &str) -> bool {
+    plan.contains("Sort") || plan.contains("Seq Scan on line") || plan.contains("Seq Scan on task")
+}
+
+#[tokio::test]
+async fn a_claim_neither_sorts_nor_scans_the_waiting_tasks() {
+    let ctx = TestStore::postgres().await;
+    let mut connection = connect(ctx.database.url()).await;
+    for when in ["empty", "filled, without statistics", "filled, with statistics"] {
+        match when {
+            "empty" => {}
+            "filled, without statistics" => fill(&mut connection).await,
+            _ => drop(connection.execute("ANALYZE").await.unwrap()),
+        }
+        for plan in plans(&mut connection).await {
+            assert!(when == "empty" || !is_costly(&plan), "{when}:\n{plan}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_check_of_plans_fails_without_the_indexes() {
+    let ctx = TestStore::postgres().await;
+    let mut connection = connect(ctx.database.url()).await;
+    fill(&mut connection).await;
+    connection.execute("ANALYZE").await.unwrap();
+    let costly = async |connection: &mut PgConnection| {
+        plans(connection).await.iter().map(|plan| is_costly(plan)).collect::<Vec<_>>()
+    };
+    assert_eq!(costly(&mut connection).await, [false, false, false]);
+    connection.execute("DROP INDEX line_rank").await.unwrap();
+    assert_eq!(costly(&mut connection).await, [true, false, false]);
+    connection.execute("DROP INDEX line_lane_rank").await.unwrap();
+    assert_eq!(costly(&mut connection).await, [true, true, false]);
+}
