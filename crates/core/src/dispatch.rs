@@ -4,7 +4,7 @@ use crate::clock::{Span, Timestamp};
 use crate::doors::Door;
 use crate::id::{DispatchId, Fence, TaskNumber};
 use crate::reason::Reason;
-use crate::report::Outcome;
+use crate::report::{Outcome, Retryable};
 
 /// How long an agent that pulls may be silent.
 pub const PULL_LEASE: Span = Span::from_mins(60);
@@ -80,6 +80,8 @@ pub struct Dispatch {
     pub result: Option<String>,
     /// What went wrong, for people.
     pub error: Option<String>,
+    /// Whether another attempt makes sense; a person who ends a dispatch may say no.
+    pub retryable: Retryable,
     /// What it cost, in millionths of a dollar; nothing if nobody said.
     pub cost_micros: Option<i64>,
     /// Tokens read by the model, if reported.

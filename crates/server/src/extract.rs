@@ -46,6 +46,12 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    // Serde would also read a list as the fields in their order.
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first != Some(&b'{') {
+        let message = "expected a JSON object".to_owned();
+        return Err(ApiError::Malformed { field: None, message });
+    }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
@@ -224,10 +230,9 @@ mod tests {
             "prioritty: unknown field, did you mean priority?",
         );
         check(r#"{"title": "t", "type": "task", "zzz": 1}"#, "zzz: unknown field");
-        check(
-            "[1]",
-            "the request is not as expected: invalid length 1, expected struct IssueCreate with 12 elements",
-        );
+        for other in ["[1]", "[]", "1", "null", "x"] {
+            check(other, "expected a JSON object");
+        }
         check(r#"{"title": "#, "title: EOF while parsing a value");
         check(r#"{"title": "t", "type": "task"} x"#, "the request is not as expected: trailing characters");
     }

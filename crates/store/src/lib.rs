@@ -1,7 +1,7 @@
 //! Durable domain verbs on SQLite and PostgreSQL, behind [`Store::open`].
 //!
 //! A verb is a value: it carries its arguments, runs as one transaction and
-//! means one thing. Each is written once, over the small [`tx::Tx`] seam, for
+//! means one thing. Each is written once, over the small `Tx` seam, for
 //! both databases. All SQL of the product stands in this crate. Nothing here
 //! reads a clock or draws random numbers: `now`, ids and draws are arguments.
 

@@ -60,7 +60,7 @@ pub trait Tx: Send {
 
 /// A domain verb: one transaction, one meaning.
 ///
-/// The trait is sealed by [`Tx`], which only this crate can name.
+/// The trait is sealed by `Tx`, which only this crate can name.
 pub trait Verb: Send + Sync + 'static {
     /// What it answers.
     type Output: Send + 'static;

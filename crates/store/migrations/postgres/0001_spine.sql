@@ -80,6 +80,7 @@ CREATE TABLE dispatch (
   progress     TEXT,
   result       TEXT,
   error        TEXT,
+  retryable    BIGINT NOT NULL DEFAULT 1 CHECK (retryable IN (0, 1)),
   cost_micros  BIGINT,
   tokens_in    BIGINT,
   tokens_out   BIGINT,

@@ -80,6 +80,7 @@ CREATE TABLE dispatch (
   progress     TEXT,
   result       TEXT,
   error        TEXT,
+  retryable    INTEGER NOT NULL DEFAULT 1 CHECK (retryable IN (0, 1)),
   cost_micros  INTEGER,
   tokens_in    INTEGER,
   tokens_out   INTEGER,

@@ -21,6 +21,8 @@ pub(crate) const CHANNEL: &str = "extraboard_pos";
 
 const CONNECTIONS_MAX: u32 = 16;
 const STATEMENTS_MAX: usize = 256;
+/// How long a verb waits for a connection before its caller is told to try again.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 /// How often a verb runs if the database asks for a retry.
 const ATTEMPTS_MAX: usize = 10;
 
@@ -50,7 +52,7 @@ impl Postgres {
         first.close().await.map_err(failed)?;
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS_MAX)
-            .acquire_timeout(std::time::Duration::from_secs(10))
+            .acquire_timeout(PATIENCE)
             .after_connect(|connection, _| {
                 Box::pin(async move { connection.execute(SESSION).await.map(|_| ()) })
             })

@@ -4,6 +4,7 @@ use extraboard_core::clock::{Span, Timestamp};
 use extraboard_core::dispatch::{Dispatch, Phase};
 use extraboard_core::id::{DispatchId, Fence, TaskNumber};
 use extraboard_core::reason::Reason;
+use extraboard_core::report::Retryable;
 
 use crate::error::Error;
 use crate::tx::{Each, Tx, expect_rows, first};
@@ -14,7 +15,7 @@ macro_rules! dispatch_columns {
     () => {
         "d.id, d.task, d.attempt, d.fence, d.holder, d.door, d.phase, d.reason, d.closed_at, d.outcome, \
          d.lease_micros, d.lease_until, d.started_at, d.heartbeat_at, d.progress, d.result, d.error, \
-         d.cost_micros, d.tokens_in, d.tokens_out, d.prompt"
+         d.retryable, d.cost_micros, d.tokens_in, d.tokens_out, d.prompt"
     };
 }
 
@@ -38,6 +39,7 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Dispatch, Error> {
         progress: row.opt_text()?,
         result: row.opt_text()?,
         error: row.opt_text()?,
+        retryable: if row.int()? == 0 { Retryable::No } else { Retryable::Yes },
         cost_micros: row.opt_int()?,
         tokens_in: row.opt_int()?,
         tokens_out: row.opt_int()?,
@@ -108,7 +110,8 @@ fn insert_row(dispatch: &Dispatch) -> Vec<Value> {
 
 const UPDATE: &str = "UPDATE dispatch \
      SET phase = $3, reason = $4, closed_at = $5, outcome = $6, lease_until = $7, heartbeat_at = $8, \
-       progress = $9, result = $10, error = $11, cost_micros = $12, tokens_in = $13, tokens_out = $14 \
+       progress = $9, result = $10, error = $11, cost_micros = $12, tokens_in = $13, tokens_out = $14, \
+       retryable = $15 \
      WHERE id = $1 AND phase = $2";
 
 /// Writes a changed dispatch, provided it is still in the phase it was read in.
@@ -135,6 +138,7 @@ pub(crate) async fn update<T: Tx>(tx: &mut T, before: &Dispatch, after: &Dispatc
                 after.cost_micros,
                 after.tokens_in,
                 after.tokens_out,
+                i64::from(after.retryable == Retryable::Yes),
             ],
         )
         .await?;

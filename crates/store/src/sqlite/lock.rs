@@ -1,6 +1,6 @@
 //! The file lock: one desk per database file, refused before anything is touched.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -20,13 +20,7 @@ impl FileLock {
             url: database.display().to_string(),
             message: format!("cannot use {}: {error}", path.display()),
         };
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(unusable)?;
+        let mut file = super::private_file(&path).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(in_use(database, &mut file)),

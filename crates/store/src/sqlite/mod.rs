@@ -11,12 +11,19 @@ mod writer;
 
 pub(crate) use connection::failed;
 
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use crate::error::Error;
 use crate::migrate;
 use crate::store::Opening;
 use crate::tx::Verb;
+
+/// Opens a file to read and write, creating it for its owner alone.
+fn private_file(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
+}
 
 /// An open SQLite database.
 #[derive(Debug)]

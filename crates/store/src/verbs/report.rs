@@ -64,7 +64,7 @@ impl Verb for DispatchReport {
         let task = task::lock_even_deleted(tx, number).await?;
         let dispatch = dispatch::lock(tx, self.dispatch).await?;
         if let Some(reason) = self.persons_reason(&dispatch) {
-            end(tx, &self.ctx, dispatch, reason).await?;
+            end(tx, &self.ctx, self.persons_word(dispatch), reason).await?;
             let dispatch = dispatch::get(tx, self.dispatch).await?;
             return Ok(Reported { task, dispatch, verdict: Verdict::Accepted });
         }
@@ -86,6 +86,16 @@ impl DispatchReport {
             Report::Fail { class, .. } => Some(class.reason()),
             Report::Release => Some(Reason::Released),
             Report::Complete { .. } | Report::Ask { .. } => None,
+        }
+    }
+
+    /// Returns the dispatch with what the person said about its end.
+    fn persons_word(&self, dispatch: Dispatch) -> Dispatch {
+        match &self.report {
+            Report::Fail { error, retryable, .. } if dispatch.phase == Phase::Open => {
+                Dispatch { error: error.clone(), retryable: *retryable, ..dispatch }
+            }
+            _ => dispatch,
         }
     }
 }

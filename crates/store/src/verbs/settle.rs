@@ -5,6 +5,7 @@
 //! while it is in somebody's hands, so that what was canceled, closed or
 //! reopened meanwhile stays as it is.
 
+use extraboard_core::clock::Span;
 use extraboard_core::dispatch::{Dispatch, Phase};
 use extraboard_core::event::EventType;
 use extraboard_core::reason::{Draw, Notice, Reason, Settlement, route};
@@ -61,9 +62,9 @@ fn recorded(settling: &Settling<'_>) -> Dispatch {
     dispatch.outcome = settling.report.map(Report::outcome);
     match settling.report {
         Some(Report::Complete { result, .. }) => dispatch.result.clone_from(result),
-        Some(Report::Fail { error, .. }) => dispatch.error.clone_from(error),
-        Some(Report::Ask { question }) => dispatch.error.clone_from(question),
-        Some(Report::Release) | None => {}
+        Some(Report::Fail { error, .. }) if dispatch.error.is_none() => dispatch.error.clone_from(error),
+        Some(Report::Ask { question }) if dispatch.error.is_none() => dispatch.error.clone_from(question),
+        _ => {}
     }
     dispatch
 }
@@ -81,7 +82,7 @@ async fn finish<T: Tx>(
     let mut notice = None;
     if moves {
         notice = match reason {
-            Some(reason) => route_task(&mut after, reason, report, ctx, draw)?,
+            Some(reason) => route_task(&mut after, reason, &word(&dispatch, report), ctx, draw)?,
             None => complete(&mut after, report, ctx)?,
         };
     }
@@ -117,24 +118,40 @@ fn complete(task: &mut Task, report: Option<&Report>, ctx: &Ctx) -> Result<Optio
     Ok(None)
 }
 
+/// What was said about the end of a dispatch, by whoever ended it.
+struct Word<'a> {
+    retryable: Retryable,
+    retry_after: Option<Span>,
+    error: Option<&'a str>,
+}
+
+/// Returns the word that counts: of whoever told the dispatch to end, else of its holder.
+fn word<'a>(dispatch: &'a Dispatch, report: Option<&'a Report>) -> Word<'a> {
+    match (dispatch.phase, report) {
+        (Phase::Ending(_), _) => {
+            Word { retryable: dispatch.retryable, retry_after: None, error: dispatch.error.as_deref() }
+        }
+        (_, Some(Report::Fail { retryable, retry_after, error, .. })) => {
+            Word { retryable: *retryable, retry_after: *retry_after, error: error.as_deref() }
+        }
+        (_, Some(Report::Ask { question })) => {
+            Word { retryable: Retryable::Yes, retry_after: None, error: question.as_deref() }
+        }
+        _ => Word { retryable: Retryable::Yes, retry_after: None, error: None },
+    }
+}
+
 fn route_task(
     task: &mut Task,
     reason: Reason,
-    report: Option<&Report>,
+    word: &Word<'_>,
     ctx: &Ctx,
     draw: Draw,
 ) -> Result<Option<Notice>, Error> {
-    let (retryable, retry_after, error) = match report {
-        Some(Report::Fail { retryable, retry_after, error, .. }) => {
-            (*retryable, *retry_after, error.as_deref())
-        }
-        Some(Report::Ask { question }) => (Retryable::Yes, None, question.as_deref()),
-        _ => (Retryable::Yes, None, None),
-    };
     let route = route(&Settlement {
         reason,
-        retryable,
-        retry_after,
+        retryable: word.retryable,
+        retry_after: word.retry_after,
         counters: task.counters,
         max_retries: task.max_retries,
         now: ctx.now,
@@ -146,7 +163,7 @@ fn route_task(
     task.counters = route.counters;
     task.not_before = route.not_before.or(task.not_before);
     if is_trouble(reason) {
-        task.last_error = Some(error.unwrap_or(reason.as_str()).to_owned());
+        task.last_error = Some(word.error.unwrap_or(reason.as_str()).to_owned());
     }
     Ok(route.notice)
 }

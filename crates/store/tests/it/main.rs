@@ -72,6 +72,7 @@ conformance_suite! {
         k5_a_report_on_what_is_finished_changes_nothing,
         only_the_holder_reports,
         a_persons_word_on_anothers_dispatch_is_an_order_to_end,
+        a_person_who_ends_a_dispatch_says_why_and_whether_to_try_again,
         a_report_on_an_unknown_dispatch_is_refused;
     retries:
         r1_crashes_back_off_1_5_15_30_minutes_and_the_fifth_fails,

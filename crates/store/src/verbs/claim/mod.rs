@@ -24,6 +24,7 @@ use extraboard_core::doors::Door;
 use extraboard_core::event::EventType;
 use extraboard_core::id::{DispatchId, TaskNumber, TaskRef};
 use extraboard_core::line::Rank;
+use extraboard_core::report::Retryable;
 use extraboard_core::state::Verb as TaskVerb;
 use extraboard_core::task::{Place, Task};
 use serde_json::json;
@@ -210,6 +211,7 @@ impl ClaimBatch {
             progress: None,
             result: None,
             error: None,
+            retryable: Retryable::Yes,
             cost_micros: None,
             tokens_in: None,
             tokens_out: None,

@@ -5,7 +5,7 @@ use extraboard_core::clock::Span;
 use extraboard_core::dispatch::Phase;
 use extraboard_core::id::Fence;
 use extraboard_core::reason::Reason;
-use extraboard_core::report::{FailureClass, Outcome, Report};
+use extraboard_core::report::{FailureClass, Outcome, Report, Retryable};
 use extraboard_core::state::{State, Verb};
 use extraboard_store::error::Error;
 use extraboard_store::verbs::{DispatchHeartbeat, DispatchReport, Usage, Verdict};
@@ -175,6 +175,22 @@ pub(crate) async fn a_persons_word_on_anothers_dispatch_is_an_order_to_end(ctx: 
     let claimed = ctx.claim().await;
     let said = DispatchReport { ctx: ctx.ctx(person()), ..ctx.saying(&claimed, completed("1")) };
     assert!(matches!(ctx.store.write(said).await, Err(Error::NotHolder { .. })));
+}
+
+pub(crate) async fn a_person_who_ends_a_dispatch_says_why_and_whether_to_try_again(ctx: &TestStore) {
+    ctx.add("t").await;
+    let claimed = ctx.claim().await;
+    let hopeless = Report::Fail {
+        class: FailureClass::ExecutionFailed,
+        retryable: Retryable::No,
+        retry_after: None,
+        error: Some("wrong branch".to_owned()),
+    };
+    let said = DispatchReport { ctx: ctx.ctx(person()), ..ctx.saying(&claimed, hopeless) };
+    ctx.store.write(said).await.unwrap();
+    let settled = ctx.complete(&claimed).await;
+    assert_eq!(settled.task.state, State::Failed);
+    assert_eq!(settled.task.last_error.as_deref(), Some("wrong branch"));
 }
 
 pub(crate) async fn a_report_on_an_unknown_dispatch_is_refused(ctx: &TestStore) {
