@@ -59,13 +59,14 @@ fn command_lines(runner: Runner, arguments: &[String]) -> Vec<Vec<String>> {
         arguments.iter().any(|argument| argument == "-p" || argument.starts_with("--package"));
     let workspace = if chooses_package { "" } else { "--workspace" };
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let mut lines = vec![words(&format!("{start} {workspace}"))];
-    lines[0].extend_from_slice(arguments);
-    // `cargo test` runs doc tests by itself, nextest does not know them.
-    if matches!(runner, Runner::Nextest) && arguments.is_empty() {
-        lines.push(words("test --workspace --doc"));
+    let mut tests = words(&format!("{start} {workspace}"));
+    tests.extend_from_slice(arguments);
+    match (runner, arguments.is_empty()) {
+        // Nextest does not know doc tests. They go first, so that the last word is the whole suite's.
+        (Runner::Nextest, true) => vec![words("test --workspace --doc"), tests],
+        // `cargo test` runs doc tests by itself.
+        (Runner::CargoTest, _) | (Runner::Nextest, false) => vec![tests],
     }
-    lines
 }
 
 #[cfg(test)]
@@ -81,7 +82,7 @@ mod tests {
 
     #[test]
     fn everything_runs_without_arguments() {
-        check(Runner::Nextest, "", &["nextest run --workspace", "test --workspace --doc"]);
+        check(Runner::Nextest, "", &["test --workspace --doc", "nextest run --workspace"]);
         check(Runner::CargoTest, "", &["test --no-fail-fast --workspace"]);
     }
 
