@@ -130,21 +130,21 @@ pub struct IssueCreate {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct IssuePatch {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type", deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub priority: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub priority_value: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub doors: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<i64>,
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Option<String>>,
@@ -209,6 +209,15 @@ where
     Option::deserialize(deserializer).map(Some)
 }
 
+/// Reads a field that cannot be cleared: null is refused, not passed over.
+fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    T::deserialize(deserializer).map(Some)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -254,6 +263,14 @@ mod tests {
             serde_json::to_value(&patch).unwrap(),
             json!({"description": null, "hypothesis": {"a": 1}})
         );
+    }
+
+    #[test]
+    fn patch_refuses_null_where_nothing_can_be_cleared() {
+        for field in ["title", "type", "status", "priority", "priorityValue", "doors", "maxRetries"] {
+            let body = format!(r#"{{"{field}": null}}"#);
+            assert!(serde_json::from_str::<IssuePatch>(&body).is_err(), "{field}");
+        }
     }
 
     #[test]

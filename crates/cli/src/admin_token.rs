@@ -12,9 +12,12 @@ use crate::system::SystemEntropy;
 
 const NAME: &str = "admin.token";
 const PREFIX: &str = "xba_";
+const DIGIT_COUNT: usize = 64;
 /// The most that is read of the file; a token is far shorter.
 const BYTES_MAX: u64 = 4096;
 const READABLE_BY_OTHERS: u32 = 0o044;
+/// Where the machine's name stands; the first that can be read counts.
+const HOST_NAME_FILES: [&str; 2] = ["/proc/sys/kernel/hostname", "/etc/hostname"];
 
 /// The token; Debug does not show it.
 #[derive(Clone, PartialEq, Eq)]
@@ -24,8 +27,8 @@ pub(crate) struct AdminToken(String);
 pub(crate) enum AdminTokenError {
     #[error("{} can be read by other users: run `chmod 600 {}`", .0.display(), .0.display())]
     Exposed(PathBuf),
-    #[error("{} is empty: remove it, and the next start of a desk writes a new one", .0.display())]
-    Empty(PathBuf),
+    #[error("{} holds no admin token: remove it, and the next start of a desk writes a new one", .0.display())]
+    Malformed(PathBuf),
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("cannot write {}: {source}", path.display())]
@@ -62,6 +65,16 @@ impl AdminToken {
         from_file(file, &path)
     }
 
+    /// Returns the name of the file, unique among the machines that share a database: a file holds one token,
+    /// and a new one in the same file takes the old one's place.
+    ///
+    /// The folder is resolved and the file is not, because a mounted secret is a link that moves with its
+    /// content.
+    pub(crate) fn origin(data_dir: &Path) -> String {
+        let folder = fs::canonicalize(data_dir).unwrap_or_else(|_| data_dir.to_owned());
+        format!("{}:{}", host_name(), folder.join(NAME).display())
+    }
+
     /// Returns the secret itself.
     pub(crate) fn expose(&self) -> &str {
         &self.0
@@ -80,12 +93,25 @@ fn from_file(file: File, path: &Path) -> Result<AdminToken, AdminTokenError> {
     if mode & READABLE_BY_OTHERS != 0 {
         return Err(AdminTokenError::Exposed(path.to_owned()));
     }
-    let mut text = String::new();
-    file.take(BYTES_MAX).read_to_string(&mut text).map_err(unreadable)?;
-    match text.trim() {
-        "" => Err(AdminTokenError::Empty(path.to_owned())),
-        token => Ok(AdminToken(token.to_owned())),
+    let mut bytes = Vec::new();
+    file.take(BYTES_MAX).read_to_end(&mut bytes).map_err(unreadable)?;
+    let text = str::from_utf8(&bytes).ok().map(str::trim);
+    match text.filter(|text| is_token(text)) {
+        Some(token) => Ok(AdminToken(token.to_owned())),
+        None => Err(AdminTokenError::Malformed(path.to_owned())),
     }
+}
+
+/// Returns whether this is what [`new_token`] makes: a word somebody thought of can be guessed.
+fn is_token(text: &str) -> bool {
+    let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    text.strip_prefix(PREFIX)
+        .is_some_and(|digits| digits.len() == DIGIT_COUNT && digits.bytes().all(is_digit))
+}
+
+fn host_name() -> String {
+    let read = |path: &&str| fs::read_to_string(path).ok();
+    HOST_NAME_FILES.iter().find_map(read).unwrap_or_default().trim().to_owned()
 }
 
 /// Writes a new token unless the file exists by then.
@@ -145,8 +171,9 @@ mod tests {
     #[test]
     fn white_space_around_a_token_is_not_part_of_it() {
         let dir = tempfile::tempdir().unwrap();
-        write(dir.path(), "  mine \n", 0o600);
-        assert_eq!(AdminToken::read(dir.path()).unwrap().unwrap().expose(), "mine");
+        let token = new_token();
+        write(dir.path(), &format!("  {token} \n\n"), 0o600);
+        assert_eq!(AdminToken::read(dir.path()).unwrap().unwrap().expose(), token);
     }
 
     #[test]
@@ -162,10 +189,49 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_refused() {
+    fn a_file_without_a_token_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        write(dir.path(), "\n", 0o600);
-        assert!(matches!(AdminToken::read_or_create(dir.path()), Err(AdminTokenError::Empty(_))));
+        let digits = "0".repeat(DIGIT_COUNT);
+        let texts = [
+            "\n".to_owned(),
+            "hunter2\n".to_owned(),
+            digits.clone(),
+            format!("xba_{digits}0"),
+            format!("xba_{}", &digits[1..]),
+            format!("xba_{}", digits.replace('0', "G")),
+            format!("xba_{digits}\nxba_{digits}\n"),
+            format!("xbd_{digits}"),
+        ];
+        let path = dir.path().join(NAME).display().to_string();
+        let expected =
+            format!("{path} holds no admin token: remove it, and the next start of a desk writes a new one");
+        for text in texts {
+            write(dir.path(), &text, 0o600);
+            assert_eq!(AdminToken::read(dir.path()).unwrap_err().to_string(), expected, "{text}");
+            assert_eq!(AdminToken::read_or_create(dir.path()).unwrap_err().to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_no_token() {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), "", 0o600);
+        fs::write(dir.path().join(NAME), [0xff; 68]).unwrap();
+        assert!(matches!(AdminToken::read(dir.path()), Err(AdminTokenError::Malformed(_))));
+    }
+
+    #[test]
+    fn an_origin_names_the_machine_and_the_file_by_its_real_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        let real = dir.path().join("real");
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let origin = AdminToken::origin(&link);
+        assert_eq!(origin, AdminToken::origin(&real));
+        let file = real.canonicalize().unwrap().join(NAME);
+        assert_eq!(origin, format!("{}:{}", host_name(), file.display()));
+        assert!(!host_name().contains('\n'));
     }
 
     #[test]

@@ -18,8 +18,9 @@ Exit codes:
 
 Environment:
   EXTRABOARD_URL     the desk to talk to, as --server
-  EXTRABOARD_TOKEN   the token to send; without it the admin token of the data directory,
-                     which goes to this machine's desk only
+  EXTRABOARD_TOKEN   the token to send; without it the admin token of the data directory, which
+                     goes only to the desk that desk.json there names, and only while it runs;
+                     any other address is asked without a token
   EXTRABOARD_CONFIG  the configuration file, as --config
   Every configuration key has a variable too: see `xb config show`.";
 

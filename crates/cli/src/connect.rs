@@ -1,17 +1,19 @@
 //! Which desk a command talks to, and as whom.
 //!
-//! The invariant: the admin token goes to this machine or to the desk that `desk.json` names, never to
-//! another host.
+//! The invariant: the admin token goes to the desk that `desk.json` in the data directory names, and only
+//! while that desk's process runs. Whatever else listens is not told it, be it on this machine or on the port
+//! of a desk that is down: there the caller is anonymous, unless `EXTRABOARD_TOKEN` says otherwise.
 
 use std::path::Path;
 
-use extraboard_api::client::{Credentials, is_loopback, same_origin};
+use extraboard_api::client::{Credentials, same_origin};
 
 use crate::admin_token::{AdminToken, AdminTokenError};
 use crate::config::Environment;
 use crate::desk_file::DeskFile;
+use crate::process;
 
-pub(crate) const DEFAULT_URL: &str = "http://127.0.0.1:8600";
+const DEFAULT_URL: &str = "http://127.0.0.1:8600";
 
 /// Returns the desk's URL: the flag, the variable, the file of the running desk, the default.
 pub(crate) fn server_url(flag: Option<&str>, environment: &Environment, desk: Option<&DeskFile>) -> String {
@@ -33,7 +35,7 @@ pub(crate) fn credentials(
     if let Some(token) = environment.token() {
         return Ok(Credentials::Bearer(token.to_owned()));
     }
-    let is_ours = is_loopback(url) || desk.is_some_and(|desk| same_origin(&desk.url, url));
+    let is_ours = desk.is_some_and(|desk| same_origin(&desk.url, url) && process::desk_runs(desk.pid));
     if !is_ours {
         return Ok(Credentials::Anonymous);
     }
@@ -49,9 +51,13 @@ mod tests {
         Environment::of(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
     }
 
+    /// No process has this number.
+    const NOBODY: u32 = u32::MAX;
+
+    /// A desk that runs: this very process.
     fn desk(url: &str) -> DeskFile {
         DeskFile {
-            pid: 1,
+            pid: std::process::id(),
             url: url.to_owned(),
             metrics_url: String::new(),
             database: String::new(),
@@ -75,15 +81,14 @@ mod tests {
         agent: Option<&'static str>,
         token: &'static str,
         url: &'static str,
-        desk: Option<&'static str>,
+        desk: Option<DeskFile>,
     }
 
     fn check(case: &Case, expected: &Credentials) {
         let dir = tempfile::tempdir().unwrap();
         let admin = AdminToken::read_or_create(dir.path()).unwrap();
         let environment = environment(&[("EXTRABOARD_TOKEN", case.token)]);
-        let desk = case.desk.map(desk);
-        let found = credentials(case.agent, &environment, case.url, desk.as_ref(), dir.path()).unwrap();
+        let found = credentials(case.agent, &environment, case.url, case.desk.as_ref(), dir.path()).unwrap();
         let shown = match found {
             Credentials::Bearer(token) if token == admin.expose() => Credentials::Bearer("admin".to_owned()),
             other => other,
@@ -92,16 +97,37 @@ mod tests {
     }
 
     #[test]
-    fn the_admin_token_stays_on_this_machine_or_with_its_desk() {
+    fn the_admin_token_goes_to_the_desk_of_the_data_directory() {
         let admin = Credentials::Bearer("admin".to_owned());
-        let case = |url, desk| Case { agent: None, token: "", url, desk };
-        check(&case("http://127.0.0.1:8600", None), &admin);
-        check(&case("http://localhost:9", None), &admin);
-        check(&case("http://desk.lan:8600", Some("http://desk.lan:8600/")), &admin);
-        check(&case("http://desk.lan:8600", None), &Credentials::Anonymous);
-        check(&case("http://desk.lan:8601", Some("http://desk.lan:8600")), &Credentials::Anonymous);
-        check(&case("https://evil.org", Some("http://127.0.0.1:8600")), &Credentials::Anonymous);
-        check(&case("http://127.0.0.1@evil.org", Some("http://127.0.0.1:8600")), &Credentials::Anonymous);
+        let case = |url, desk_url| Case { agent: None, token: "", url, desk: Some(desk(desk_url)) };
+        check(&case("http://127.0.0.1:8600", "http://127.0.0.1:8600"), &admin);
+        check(&case("http://127.0.0.1:8600/", "http://127.0.0.1:8600"), &admin);
+        check(&case("http://desk.lan:8600", "http://desk.lan:8600/"), &admin);
+    }
+
+    #[test]
+    fn the_admin_token_goes_nowhere_else() {
+        for url in [
+            "http://127.0.0.1:8601",
+            "http://localhost:8600",
+            "https://127.0.0.1:8600",
+            "http://desk.lan:8600",
+            "https://evil.org",
+            "http://127.0.0.1:8600@evil.org",
+        ] {
+            let desk = Some(desk("http://127.0.0.1:8600"));
+            check(&Case { agent: None, token: "", url, desk }, &Credentials::Anonymous);
+            check(&Case { agent: None, token: "", url, desk: None }, &Credentials::Anonymous);
+        }
+    }
+
+    #[test]
+    fn the_admin_token_is_not_for_whoever_took_the_port_of_a_desk_that_ended() {
+        let url = "http://127.0.0.1:8600";
+        let ended = DeskFile { pid: NOBODY, ..desk(url) };
+        for desk in [Some(ended), None] {
+            check(&Case { agent: None, token: "", url, desk }, &Credentials::Anonymous);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What every command is handed: the global flags, the environment, the time, and standard output.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use extraboard_api::client::Client;
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use crate::config::{self, Environment, Flags, Loaded};
 use crate::connect;
 use crate::desk_file::DeskFile;
 use crate::error::{CliError, Kind};
-use crate::output::{Form, Output, talk};
+use crate::output::{Form, Output, Style, talk};
 
 /// The flags that every command takes.
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ pub(crate) struct Desk {
 impl Context {
     pub(crate) fn new(global: Global, environment: Environment, now: Timestamp) -> Self {
         let form = if global.json { Form::Json } else { Form::Text };
-        let out = Output::new(form, environment.allows_color());
+        let out = Output::new(form, Style::of_stdout(environment.allows_color()));
         Self { out, now, global, environment }
     }
 
@@ -77,6 +77,19 @@ impl Context {
             ..flags
         };
         Ok(config::load(&flags, &self.environment)?)
+    }
+
+    /// Returns how log lines on standard error may look.
+    pub(crate) fn log_style(&self) -> Style {
+        Style::of_stderr(self.environment.allows_color())
+    }
+
+    /// Returns how to call this program so that it finds `data_dir`: that is where the token is.
+    pub(crate) fn invocation(&self, data_dir: &Path) -> String {
+        if self.environment.default_data_dir().is_some_and(|default| default == data_dir) {
+            return "xb".to_owned();
+        }
+        format!("xb --data-dir {}", shell_word(&data_dir.display().to_string()))
     }
 
     /// Returns the desk to talk to as whoever the token says.
@@ -118,12 +131,42 @@ impl std::str::FromStr for AgentName {
     }
 }
 
+/// Quotes what a shell would take apart.
+fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 impl From<AdminTokenError> for CliError {
     fn from(error: AdminTokenError) -> Self {
         let kind = match error {
-            AdminTokenError::Exposed(_) | AdminTokenError::Empty(_) => Kind::Usage,
+            AdminTokenError::Exposed(_) | AdminTokenError::Malformed(_) => Kind::Usage,
             AdminTokenError::Read { .. } | AdminTokenError::Write { .. } => Kind::Failed,
         };
         Self::new(kind, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn an_invocation_names_the_data_directory_unless_it_is_the_default_one() {
+        let cli = Cli::try_parse_from(["xb", "list"]).unwrap();
+        let environment = Environment::of([("HOME".to_owned(), "/home/ada".to_owned())]);
+        let ctx = Context::new(cli.global, environment, Timestamp::UNIX_EPOCH);
+        let check = |data_dir: &str, expected: &str| {
+            assert_eq!(ctx.invocation(Path::new(data_dir)), expected);
+        };
+        check("/home/ada/.local/share/extraboard", "xb");
+        check("/srv/desk", "xb --data-dir /srv/desk");
+        check("/srv/Ada's desk", r"xb --data-dir '/srv/Ada'\''s desk'");
     }
 }

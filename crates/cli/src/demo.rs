@@ -7,21 +7,22 @@ use extraboard_core::state::State;
 use extraboard_desk::Desk;
 use extraboard_store::verbs::{CountsRead, TaskCreate, TaskDraft};
 
+use crate::announce::notice;
+use crate::config::LogFormat;
 use crate::error::{CliError, Kind as Failure};
-use crate::output::talk;
 
 /// Adds the samples, unless there are tasks already.
-pub(crate) async fn add(desk: &Desk) -> Result<(), CliError> {
+pub(crate) async fn add(desk: &Desk, format: LogFormat) -> Result<(), CliError> {
     let failed = |error| CliError::new(Failure::Failed, format!("cannot add the sample tasks: {error}"));
     if !desk.read(CountsRead).await.map_err(failed)?.states.is_empty() {
-        talk("there are tasks already: no samples were added");
+        notice(format, "there are tasks already: no samples were added");
         return Ok(());
     }
     for draft in drafts() {
         let ctx = desk.ctx(Caller::Desk);
         desk.write(TaskCreate { ctx, id: desk.new_task_id(), draft, key: None }).await.map_err(failed)?;
     }
-    talk("sample tasks were added: see them with `xb queue`");
+    notice(format, "sample tasks were added: see them with `xb queue`");
     Ok(())
 }
 

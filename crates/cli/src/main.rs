@@ -1,6 +1,7 @@
 //! The binary `xb`: reads the command line, runs one command, and turns its outcome into an exit code.
 
 mod admin_token;
+mod announce;
 mod cli;
 mod commands;
 mod config;
@@ -15,6 +16,7 @@ mod moment;
 mod output;
 mod process;
 mod serve;
+mod signals;
 mod system;
 mod task_ref;
 
@@ -26,20 +28,31 @@ use jiff::Timestamp;
 use crate::cli::Cli;
 use crate::config::Environment;
 use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{Form, Output, Style};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Cli { global, command } = Cli::parse();
+    let Cli { global, command } = Cli::try_parse().unwrap_or_else(|error| refuse(error));
     #[expect(clippy::disallowed_methods, reason = "the clock of a command line is the system's")]
     let now = Timestamp::now();
     let ctx = Context::new(global, Environment::of_process(), now);
     match command.run(&ctx).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            if let Some(report) = error.report() {
-                output::talk(&report);
-            }
+            ctx.out.tell(&error);
             ExitCode::from(error.kind().exit_code())
         }
     }
+}
+
+/// Ends where the command line makes no sense or asks for help; what was asked for in JSON is refused in JSON.
+fn refuse(error: clap::Error) -> ! {
+    let mut words = std::env::args_os().skip(1).take_while(|word| word != "--");
+    if !error.use_stderr() || !words.any(|word| word == "--json") {
+        error.exit();
+    }
+    let error = CliError::from(error);
+    Output::new(Form::Json, Style::Plain).tell(&error);
+    std::process::exit(error.kind().exit_code().into());
 }

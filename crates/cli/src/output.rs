@@ -16,18 +16,34 @@ pub(crate) use self::issue::{issue_line, issue_page, issue_table};
 pub(crate) use self::table::{Align, Table};
 use crate::error::{CliError, Kind};
 
-/// In which form data is printed.
+const CANNOT_WRITE: &str = "cannot write to standard output";
+
+/// In which form data and failures are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Text,
     Json,
 }
 
-/// Whether headings may be set off.
+/// Whether headings and log levels may be set off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Plain,
     Color,
+}
+
+impl Style {
+    pub(crate) fn of_stdout(color_allowed: bool) -> Self {
+        Self::of(color_allowed && io::stdout().is_terminal())
+    }
+
+    pub(crate) fn of_stderr(color_allowed: bool) -> Self {
+        Self::of(color_allowed && io::stderr().is_terminal())
+    }
+
+    const fn of(color: bool) -> Self {
+        if color { Self::Color } else { Self::Plain }
+    }
 }
 
 /// Standard output, in the form that was asked for.
@@ -38,8 +54,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(form: Form, color_allowed: bool) -> Self {
-        let style = if color_allowed && io::stdout().is_terminal() { Style::Color } else { Style::Plain };
+    pub(crate) const fn new(form: Form, style: Style) -> Self {
         Self { form, style }
     }
 
@@ -54,11 +69,26 @@ impl Output {
             Form::Text => write_out(&text(self.style)),
         }
     }
+
+    /// Tells a failure on standard error: a sentence, or one line of JSON.
+    pub(crate) fn tell(self, error: &CliError) {
+        let Some(report) = error.report() else { return };
+        match self.form {
+            Form::Json => tell_line(&report),
+            Form::Text => talk(&report.to_string()),
+        }
+    }
 }
 
 /// Says something to whoever watches; a closed standard error is no reason to fail.
 pub(crate) fn talk(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", clean_text(text));
+}
+
+fn tell_line(value: &impl Serialize) {
+    let text = serde_json::to_string(value).expect("our reports have string keys");
+    // As with `talk`: a closed standard error is no reason to fail.
+    let _ = writeln!(io::stderr().lock(), "{}", clean::escape_json(&text));
 }
 
 fn json(value: &impl Serialize) -> String {
@@ -71,7 +101,7 @@ fn write_out(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
     write!(stdout, "{text}{end}").and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => CliError::new(Kind::BrokenPipe, error.to_string()),
-        _ => CliError::io("cannot write to standard output", &error),
+        io::ErrorKind::BrokenPipe => CliError::new(Kind::BrokenPipe, format!("{CANNOT_WRITE}: {error}")),
+        _ => CliError::io(CANNOT_WRITE, &error),
     })
 }

@@ -1,10 +1,13 @@
-//! Other processes: whether a desk still runs, and asking it to stop.
+//! Processes: whether a desk still runs, asking it to stop, and what this one was told to ignore.
 //!
 //! Signals go through the `kill` program, because unsafe code is forbidden here.
 
 use std::fs;
 use std::io;
 use std::process::{Command, Stdio};
+
+/// Signal 1 in a set of signals.
+const HANGUP: u64 = 1;
 
 /// Returns whether `pid` is a running desk, as far as its name tells: process numbers are used again.
 pub(crate) fn desk_runs(pid: u32) -> bool {
@@ -26,6 +29,11 @@ pub(crate) fn terminate(pid: u32) -> io::Result<()> {
     signal(pid, "-TERM")
 }
 
+/// Returns whether whoever started this process had it ignore SIGHUP, as `nohup` does.
+pub(crate) fn ignores_hangup() -> bool {
+    fs::read_to_string("/proc/self/status").is_ok_and(|status| ignored_signals(&status) & HANGUP != 0)
+}
+
 fn signal(pid: u32, signal: &str) -> io::Result<()> {
     let status = Command::new("kill")
         .args([signal, "--", &pid.to_string()])
@@ -34,6 +42,12 @@ fn signal(pid: u32, signal: &str) -> io::Result<()> {
         .stderr(Stdio::null())
         .status()?;
     if status.success() { Ok(()) } else { Err(io::Error::other(format!("kill {signal} {pid}: {status}"))) }
+}
+
+/// Reads the line `SigIgn:` and a set in hexadecimal; without one nothing is ignored.
+fn ignored_signals(status: &str) -> u64 {
+    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// Reads `PID (NAME) STATE …`; the name may itself hold parentheses.
@@ -52,6 +66,12 @@ mod tests {
         assert_eq!(name_and_state("1 (xb) S 0 1"), Some(("xb", 'S')));
         assert_eq!(name_and_state("1 (a) b) Z 0 1"), Some(("a) b", 'Z')));
         assert_eq!(name_and_state("nonsense"), None);
+    }
+
+    #[test]
+    fn ignored_signals_are_read() {
+        assert_eq!(ignored_signals("SigBlk:\t0000000000000001\nSigIgn:\t0000000000001001\n"), 0x1001);
+        assert_eq!(ignored_signals("Name:\txb\n"), 0);
     }
 
     #[test]

@@ -13,23 +13,23 @@ use extraboard_store::{Opening, Store};
 use jiff::Timestamp;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::admin_token::AdminToken;
 use crate::config::Config;
-use crate::connect::DEFAULT_URL;
 use crate::desk_file::{DeskFile, Published};
 use crate::desk_lock::DeskLock;
 use crate::error::{CliError, Kind};
-use crate::output::talk;
+use crate::signals::Signals;
 use crate::system::{SystemClock, SystemEntropy};
-use crate::{demo, process};
+use crate::{announce, demo, process};
 
 /// What a desk needs to run.
 #[derive(Debug)]
 pub(crate) struct ServePlan {
     pub(crate) config: Config,
     pub(crate) admin_token: AdminToken,
+    /// How to call this program so that it finds this desk.
+    pub(crate) invocation: String,
     /// Whether to add sample tasks.
     pub(crate) demo: bool,
     /// Held by `xb up` until the desk has ended; `xb serve` has none.
@@ -52,11 +52,11 @@ pub(crate) async fn run(plan: ServePlan) -> Result<(), CliError> {
     let store = open_store(&plan, &file).await?;
     let (desk, running) = start_desk(&plan, store).await?;
     if plan.demo {
-        demo::add(&desk).await?;
+        demo::add(&desk, plan.config.log.format).await?;
     }
     let app = App::new(desk.clone(), app_settings(&plan, &api, &desk).await?);
     let _published = publish(&plan, &file)?;
-    announce(&file);
+    announce(&plan, &file);
     health.up(desk.clone());
     let served = until_stopped(api, app, signals, &health).await;
     running.stop().await;
@@ -89,6 +89,7 @@ async fn app_settings(plan: &ServePlan, api: &TcpListener, desk: &Desk) -> Resul
     let keep = AdminTokenKeep {
         hash: hash_token(plan.admin_token.expose()),
         subject: "admin".to_owned(),
+        origin: AdminToken::origin(&plan.config.data_dir),
         now: desk.now(),
     };
     desk.write(keep).await.map_err(store_failed)?;
@@ -178,35 +179,11 @@ fn publish(plan: &ServePlan, desk: &DeskFile) -> Result<Option<Published>, CliEr
     desk.publish(data_dir).map(Some).map_err(failed)
 }
 
-fn announce(desk: &DeskFile) {
-    let server = if desk.url == DEFAULT_URL { String::new() } else { format!(" --server {}", desk.url) };
-    talk(&format!(
-        "extraboard {} is running, pid {}\n  database  {}\n  api       {}\n  metrics   {}/metrics\n\
-         add the first task:  xb{server} add \"Say hello\"\nstop with Ctrl-C or `xb stop`",
-        desk.version, desk.pid, desk.database, desk.url, desk.metrics_url
-    ));
-}
-
-/// Ctrl-C and SIGTERM, caught from the moment this exists.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn catch() -> Result<Self, CliError> {
-        let failed = |error| CliError::io("cannot wait for signals", &error);
-        Ok(Self {
-            terminate: signal(SignalKind::terminate()).map_err(failed)?,
-            interrupt: signal(SignalKind::interrupt()).map_err(failed)?,
-        })
-    }
-
-    async fn wait(mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
+fn announce(plan: &ServePlan, desk: &DeskFile) {
+    let format = plan.config.log.format;
+    announce::announce(format, desk, &plan.invocation);
+    if let Some(sentence) = announce::beyond_loopback(plan.config.server.listen) {
+        announce::notice(format, &sentence);
     }
 }
 

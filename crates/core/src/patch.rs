@@ -111,15 +111,10 @@ fn person_verb(from: State, asked: Status) -> Option<Verb> {
     from.after(verb).is_ok().then_some(verb)
 }
 
-/// Returns what may be asked for instead: `word (status)` each.
-pub fn legal_asks(from: State, role: Role) -> Vec<String> {
-    Status::ALL
-        .iter()
-        .filter_map(|asked| match ask(from, *asked, role)? {
-            Ask::Nothing => None,
-            ask => Some(format!("{} ({asked})", ask.as_str())),
-        })
-        .collect()
+/// Returns what may be asked for instead, and what it would mean.
+pub fn legal_asks(from: State, role: Role) -> Vec<(Ask, Status)> {
+    let legal = |asked: &Status| ask(from, *asked, role).map(|ask| (ask, *asked));
+    Status::ALL.iter().filter_map(legal).filter(|(ask, _)| *ask != Ask::Nothing).collect()
 }
 
 /// Tells whether a verb has a route of its own: `POST /api/issues/:id/<verb>`.
@@ -128,8 +123,17 @@ pub const fn has_route(verb: Verb) -> bool {
 }
 
 /// Tells whether somebody in that role may use the verb by its own route.
-pub fn may(role: Role, verb: Verb) -> bool {
-    role == Role::Person || matches!(verb, Verb::Admit | Verb::Park)
+pub const fn may(role: Role, verb: Verb) -> bool {
+    match role {
+        Role::Person => true,
+        Role::Holder => matches!(verb, Verb::Admit | Verb::Park | Verb::Cancel),
+        Role::Agent => matches!(verb, Verb::Admit | Verb::Park),
+    }
+}
+
+/// Returns the verbs somebody in that role may use by their own routes now.
+pub fn legal_moves(from: State, role: Role) -> Vec<&'static str> {
+    from.legal_verbs().filter(|verb| has_route(*verb) && may(role, *verb)).map(Verb::as_str).collect()
 }
 
 #[cfg(test)]
@@ -169,10 +173,12 @@ mod tests {
 
     #[test]
     fn a_refusal_can_name_what_is_legal() {
-        assert_eq!(legal_asks(State::Done, Role::Person), ["reopen (todo)"]);
-        assert_eq!(
-            legal_asks(State::Running, Role::Holder),
-            ["release (todo)", "ask (blocked)", "complete (done)", "cancel (canceled)"]
-        );
+        let words =
+            |from, role| legal_asks(from, role).iter().map(|(ask, _)| ask.as_str()).collect::<Vec<_>>();
+        assert_eq!(words(State::Done, Role::Person), ["reopen"]);
+        assert_eq!(words(State::Running, Role::Holder), ["release", "ask", "complete", "cancel"]);
+        assert_eq!(legal_moves(State::Queued, Role::Agent), ["park"]);
+        assert_eq!(legal_moves(State::Running, Role::Holder), ["cancel"]);
+        assert_eq!(legal_moves(State::Failed, Role::Person), ["retry", "cancel"]);
     }
 }

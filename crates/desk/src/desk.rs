@@ -158,6 +158,11 @@ impl Desk {
         self.shared.store.read(verb).await
     }
 
+    /// Fails unless the database takes writes and keeps them.
+    pub async fn check(&self) -> Result<(), Error> {
+        self.shared.store.check().await
+    }
+
     /// Hands out the best task, together with whoever else waits.
     pub async fn claim(&self, claim: Claim) -> Result<Result<Claimed, Nothing>, ClaimError> {
         let (reply, answer) = oneshot::channel();

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use crate::http;
 use crate::tokens::ServerKey;
-use crate::{error, guard};
+use crate::{accept, error, guard};
 
 /// What the surfaces need to know.
 #[derive(Debug)]
@@ -45,12 +45,8 @@ impl App {
 }
 
 /// Answers requests until `stop` resolves, then finishes those under way.
-pub async fn serve(
-    listener: TcpListener,
-    app: Arc<App>,
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
-    axum::serve(listener, routes(app)).with_graceful_shutdown(stop).await
+pub async fn serve(listener: TcpListener, app: Arc<App>, stop: impl Future<Output = ()> + Send) {
+    accept::serve(listener, routes(app), stop).await;
 }
 
 fn routes(app: Arc<App>) -> Router {

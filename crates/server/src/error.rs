@@ -1,13 +1,13 @@
 //! The one place where failures become answers.
 
 use axum::Json;
-use axum::http::{Method, StatusCode, Uri};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use extraboard_api::error::{ErrorBody, FieldError};
 use extraboard_core::dispatch::{Dispatch, Phase};
 use extraboard_core::id::DispatchId;
-use extraboard_core::patch::{self, Role, legal_asks};
-use extraboard_core::state::{State, Verb};
+use extraboard_core::patch::{Role, legal_asks, legal_moves};
+use extraboard_core::state::State;
 use extraboard_core::task::Task;
 use extraboard_store::error::Error;
 use serde_json::{Value, json};
@@ -21,6 +21,8 @@ pub(crate) enum ApiError {
     Invalid(Vec<FieldError>),
     /// The body is too large.
     TooLarge,
+    /// The body did not arrive in time.
+    TooSlow,
     /// The body is not JSON by its own word.
     MediaType,
     /// A token is needed or wrong.
@@ -48,20 +50,31 @@ impl From<Error> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, body) = self.answer();
-        (status, Json(body)).into_response()
+        let mut response = (status, Json(body)).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
     }
 }
 
 impl ApiError {
     fn answer(self) -> (StatusCode, ErrorBody) {
         match self {
-            Self::Malformed { field, message } => {
-                let details = field.map(|field| json!([{ "field": field, "message": message }]));
-                (StatusCode::BAD_REQUEST, ErrorBody { details, ..body("bad_request", message) })
+            Self::Malformed { field: None, message } => {
+                (StatusCode::BAD_REQUEST, body("bad_request", message))
+            }
+            Self::Malformed { field: Some(field), message } => {
+                let details = Some(json!([{ "field": field, "message": message }]));
+                let sentence = format!("{field}: {message}");
+                (StatusCode::BAD_REQUEST, ErrorBody { details, ..body("bad_request", sentence) })
             }
             Self::Invalid(fields) => (StatusCode::UNPROCESSABLE_ENTITY, invalid(fields)),
             Self::TooLarge => {
                 (StatusCode::PAYLOAD_TOO_LARGE, body("too_large", "the body is larger than 1 MiB"))
+            }
+            Self::TooSlow => {
+                (StatusCode::REQUEST_TIMEOUT, body("too_slow", "the body did not arrive within 30 seconds"))
             }
             Self::MediaType => (
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -99,7 +112,9 @@ fn invalid(fields: Vec<FieldError>) -> ErrorBody {
 
 fn stale_body(task: &Task, dispatch: &Dispatch) -> ErrorBody {
     let why = match (dispatch.phase, task.fence > dispatch.fence) {
-        (_, true) => format!("was superseded by attempt {} of issue #{}", task.attempt, task.number),
+        (_, true) => {
+            format!("was superseded: issue #{} was handed out again, fence {}", task.number, task.fence)
+        }
         (Phase::Closed { reason: Some(reason), .. }, false) => format!("was closed before: {reason}"),
         (_, false) => "was closed before".to_owned(),
     };
@@ -116,15 +131,25 @@ fn store_answer(error: &Error) -> (StatusCode, ErrorBody) {
         |code, details| (StatusCode::CONFLICT, ErrorBody { details, ..body(code, sentence.clone()) });
     match error {
         Error::NoTask(_) | Error::NoDispatch(_) => (StatusCode::NOT_FOUND, body("not_found", sentence)),
-        Error::Illegal(refusal) => conflict("illegal_transition", Some(legal_by_route(refusal.from))),
+        Error::Illegal(refusal) => {
+            conflict("illegal_transition", Some(legal(&legal_moves(refusal.from, Role::Agent))))
+        }
         Error::Refused { from, role, .. } => {
-            conflict("illegal_transition", Some(json!({ "legal": legal_asks(*from, *role) })))
+            let asks: Vec<_> = legal_asks(*from, *role).iter().map(|(ask, _)| ask.as_str()).collect();
+            conflict("illegal_transition", Some(legal(&asks)))
         }
-        Error::PersonOnly { from, .. } => {
-            conflict("illegal_transition", Some(json!({ "legal": legal_asks(*from, Role::Agent) })))
+        Error::NoMove { from, role, .. } => {
+            conflict("illegal_transition", Some(legal(&legal_moves(*from, *role))))
         }
-        Error::NotReady { .. } => conflict("illegal_transition", None),
-        Error::NotHolder { .. } => (StatusCode::FORBIDDEN, body("not_holder", sentence)),
+        Error::InUseByOther(from) => {
+            conflict("illegal_transition", Some(legal(&legal_moves(*from, Role::Agent))))
+        }
+        Error::NotReady { .. } => {
+            conflict("illegal_transition", Some(legal(&legal_moves(State::Queued, Role::Agent))))
+        }
+        Error::NotHolder { .. } | Error::HoldersField { .. } => {
+            (StatusCode::FORBIDDEN, body("not_holder", sentence))
+        }
         Error::KeyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, body("idempotency_mismatch", sentence)),
         Error::KeyClosed => conflict("idempotency_closed", None),
         Error::Unavailable(cause) => {
@@ -140,10 +165,8 @@ fn store_answer(error: &Error) -> (StatusCode, ErrorBody) {
     }
 }
 
-/// Returns the verbs that have a route of their own and are legal.
-fn legal_by_route(from: State) -> Value {
-    let verbs = from.legal_verbs().filter(|verb| patch::has_route(*verb));
-    json!({ "legal": verbs.map(Verb::as_str).collect::<Vec<_>>() })
+fn legal(verbs: &[&str]) -> Value {
+    json!({ "legal": verbs })
 }
 
 /// Answers a path nobody serves.

@@ -1,6 +1,7 @@
 //! Reading requests: bodies, queries, ids and headers, with errors that name the field.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
@@ -17,6 +18,8 @@ use crate::tokens::hash_token;
 
 /// The largest body.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// How long a body may take to arrive.
+const BODY_PATIENCE: Duration = Duration::from_secs(30);
 /// The longest idempotency key.
 const KEY_CHARS_MAX: usize = 200;
 
@@ -28,7 +31,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
 
     async fn from_request(request: Request, _: &Arc<App>) -> Result<Self, ApiError> {
         let is_json = is_json(request.headers());
-        let bytes = to_bytes(request.into_body(), BODY_BYTES_MAX).await.map_err(|_| ApiError::TooLarge)?;
+        let bytes = read_body(request).await?;
         if bytes.is_empty() {
             return parse(&Bytes::from_static(b"{}")).map(Self);
         }
@@ -37,6 +40,18 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
         }
         parse(&bytes).map(Self)
     }
+}
+
+async fn read_body(request: Request) -> Result<Bytes, ApiError> {
+    let reading = to_bytes(request.into_body(), BODY_BYTES_MAX);
+    let read = tokio::time::timeout(BODY_PATIENCE, reading).await.map_err(|_| ApiError::TooSlow)?;
+    read.map_err(|error| {
+        let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+        if cause.contains("length limit") {
+            return ApiError::TooLarge;
+        }
+        ApiError::Malformed { field: None, message: format!("the body broke off: {cause}") }
+    })
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -66,19 +81,19 @@ fn malformed(path: &str, message: &str) -> ApiError {
     let message = message.split(" at line ").next().unwrap_or(message);
     if let Some(field) = quoted_after(message, "unknown field ") {
         let message = unknown_field(&field, message);
-        return ApiError::Malformed { field: Some(field), message };
+        return ApiError::Malformed { field: Some(within(path, &field)), message };
     }
     for (fault, expected) in [("missing field ", "is required"), ("duplicate field ", "is given twice")] {
         if let Some(field) = quoted_after(message, fault) {
-            let message = format!("{field}: {expected}");
-            return ApiError::Malformed { field: Some(field), message };
+            let field = Some(within(path, &field));
+            return ApiError::Malformed { field, message: expected.to_owned() };
         }
     }
     let message =
         message.replace("expected i64", "expected an integer").replace("expected f64", "expected a number");
     let field = (path != "." && path != "?").then(|| path.to_owned());
     let message = match &field {
-        Some(field) => format!("{field}: {message}"),
+        Some(_) => message,
         None => format!("the request is not as expected: {message}"),
     };
     ApiError::Malformed { field, message }
@@ -89,14 +104,22 @@ fn quoted_after(message: &str, start: &str) -> Option<String> {
     rest.strip_prefix('`')?.split('`').next().map(str::to_owned)
 }
 
+/// Returns the path of a field, where serde names the field alone.
+fn within(path: &str, field: &str) -> String {
+    match path.strip_suffix(field).unwrap_or(path).trim_end_matches('.') {
+        "" | "?" => field.to_owned(),
+        parent => format!("{parent}.{field}"),
+    }
+}
+
 /// Names the nearest field there is.
 fn unknown_field(field: &str, message: &str) -> String {
     let known = message.split('`').skip(3).step_by(2);
     let nearest =
         known.map(|known| (strsim::jaro_winkler(field, known), known)).max_by(|a, b| a.0.total_cmp(&b.0));
     match nearest {
-        Some((likeness, known)) if likeness > 0.7 => format!("{field}: unknown field, did you mean {known}?"),
-        _ => format!("{field}: unknown field"),
+        Some((likeness, known)) if likeness > 0.7 => format!("unknown field, did you mean {known}?"),
+        _ => "unknown field".to_owned(),
     }
 }
 
@@ -136,7 +159,7 @@ impl FromRequestParts<Arc<App>> for TaskPath {
         let text = path_text(parts, app).await?;
         let task = text.parse::<TaskRef>().map_err(|error| ApiError::Malformed {
             field: Some("id".to_owned()),
-            message: format!("id: {error}, got {text:?}"),
+            message: format!("{error}, got {text:?}"),
         })?;
         Ok(Self(task))
     }
@@ -152,7 +175,7 @@ impl FromRequestParts<Arc<App>> for DispatchPath {
         let text = path_text(parts, app).await?;
         let dispatch = text.parse().map_err(|_| ApiError::Malformed {
             field: Some("id".to_owned()),
-            message: format!("id: expected a dispatch's uuid, got {text:?}"),
+            message: format!("expected a dispatch's uuid, got {text:?}"),
         })?;
         Ok(Self(dispatch))
     }
@@ -190,7 +213,7 @@ impl FromRequestParts<Arc<App>> for KeyHeader {
             Some(key) => Ok(Self(Some(key.to_owned()))),
             None => Err(ApiError::Malformed {
                 field: Some("Idempotency-Key".to_owned()),
-                message: format!("Idempotency-Key: expected 1 to {KEY_CHARS_MAX} printable ASCII characters"),
+                message: format!("expected 1 to {KEY_CHARS_MAX} printable ASCII characters"),
             }),
         }
     }
@@ -212,7 +235,10 @@ mod tests {
 
     fn check(body: &str, expected: &str) {
         match parse::<IssueCreate>(body.as_bytes()) {
-            Err(ApiError::Malformed { message, .. }) => assert_eq!(message, expected),
+            Err(ApiError::Malformed { field, message }) => {
+                let field = field.map_or(String::new(), |field| format!("{field}: "));
+                assert_eq!(format!("{field}{message}"), expected);
+            }
             other => panic!("{body} gave {other:?}"),
         }
     }
@@ -242,14 +268,17 @@ mod tests {
         let uri = "/api/dispatch/queue?limit=ten".parse().unwrap();
         let text = Query::<QueueQuery>::try_from_uri(&uri).unwrap_err().body_text();
         match malformed_query(&text) {
-            ApiError::Malformed { message, .. } => assert_eq!(message, "limit: expected an integer"),
+            ApiError::Malformed { field, message } => {
+                assert_eq!((field.as_deref(), message.as_str()), (Some("limit"), "expected an integer"));
+            }
             other => panic!("{other:?}"),
         }
         let uri = "/api/dispatch/queue?limt=1".parse().unwrap();
         let text = Query::<QueueQuery>::try_from_uri(&uri).unwrap_err().body_text();
         match malformed_query(&text) {
-            ApiError::Malformed { message, .. } => {
-                assert_eq!(message, "limt: unknown field, did you mean limit?");
+            ApiError::Malformed { field, message } => {
+                let expected = (Some("limt"), "unknown field, did you mean limit?");
+                assert_eq!((field.as_deref(), message.as_str()), expected);
             }
             other => panic!("{other:?}"),
         }

@@ -22,6 +22,7 @@ const AGENT_CHARS_MAX: usize = 100;
 pub(crate) async fn check(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
+    let path = request.uri().path().to_owned();
     let mut response = match admit(&app, &method, request.uri(), request.headers()).await {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
@@ -31,6 +32,8 @@ pub(crate) async fn check(State(app): State<Arc<App>>, mut request: Request, nex
     };
     // A claim must never be answered from a cache, and nothing else should be.
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let status = response.status().as_u16();
+    tracing::debug!(http.status = status, "{method} {path} was answered {status}");
     count(&method, route, &response);
     response
 }
@@ -47,6 +50,7 @@ fn count(method: &Method, route: String, response: &Response) {
 async fn admit(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let loopback = app.settings.listen.ip().is_loopback();
     check_host(headers, loopback, &app.settings.hosts)?;
+    check_target(uri, headers)?;
     check_origin(headers)?;
     let caller = caller(app, headers).await?;
     match &caller {
@@ -80,6 +84,9 @@ async fn check_scope(app: &App, method: &Method, uri: &Uri, dispatch: DispatchId
 
 /// Refuses names that are not this server's: a page may point any name at 127.0.0.1.
 fn check_host(headers: &HeaderMap, loopback: bool, names: &[String]) -> Result<(), ApiError> {
+    if headers.get_all(header::HOST).iter().count() > 1 {
+        return Err(ApiError::Host("two of them".to_owned()));
+    }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let name = host_name(host);
     let known =
@@ -91,6 +98,13 @@ fn check_host(headers: &HeaderMap, loopback: bool, names: &[String]) -> Result<(
         None => name.eq_ignore_ascii_case("localhost"),
     };
     if known || ours { Ok(()) } else { Err(ApiError::Host(host.to_owned())) }
+}
+
+/// Refuses a request line that names another server than the `Host` does.
+fn check_target(uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(target) = uri.authority() else { return Ok(()) };
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    if target.as_str().eq_ignore_ascii_case(host) { Ok(()) } else { Err(ApiError::Host(target.to_string())) }
 }
 
 /// Returns a host without its port.
@@ -123,9 +137,11 @@ async fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, ApiError> {
         let token = token.ok_or(ApiError::Unauthorized("expected Authorization: Bearer <token>"))?;
         return token_caller(app, token).await;
     }
-    match headers.get("x-agent-id") {
-        Some(name) => agent(name.to_str().unwrap_or_default()),
-        None => Ok(Caller::Anonymous),
+    let mut names = headers.get_all("x-agent-id").iter();
+    match (names.next(), names.next()) {
+        (None, _) => Ok(Caller::Anonymous),
+        (Some(name), None) => agent(name.to_str().unwrap_or_default()),
+        (Some(_), Some(_)) => agent(""),
     }
 }
 
@@ -151,7 +167,7 @@ fn agent(name: &str) -> Result<Caller, ApiError> {
     Err(ApiError::Malformed {
         field: Some("X-Agent-ID".to_owned()),
         message: format!(
-            "X-Agent-ID: expected 1 to {AGENT_CHARS_MAX} printable ASCII characters without spaces"
+            "expected one name of 1 to {AGENT_CHARS_MAX} printable ASCII characters without spaces"
         ),
     })
 }

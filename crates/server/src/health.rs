@@ -9,10 +9,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use extraboard_desk::Desk;
-use extraboard_store::verbs::{CountsRead, PosLast};
+use extraboard_store::verbs::CountsRead;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+
+use crate::accept;
 
 /// How long the database may take to answer a health check.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(2);
@@ -34,6 +36,7 @@ impl std::fmt::Debug for Health {
 impl Health {
     /// Begins with a server that is not up yet.
     pub fn starting(metrics: PrometheusHandle) -> Self {
+        describe();
         Self { desk: Arc::default(), accepting: Arc::new(watch::channel(false).0), metrics }
     }
 
@@ -53,18 +56,44 @@ impl Health {
         let Some(desk) = self.desk.get().filter(|_| *self.accepting.borrow()) else {
             return Some("the API does not accept requests");
         };
-        match tokio::time::timeout(DATABASE_PATIENCE, desk.read(PosLast)).await {
-            Ok(Ok(_)) => None,
-            Ok(Err(_)) | Err(_) => Some("the database does not answer"),
+        match tokio::time::timeout(DATABASE_PATIENCE, desk.check()).await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => {
+                let cause = std::error::Error::source(&error).map_or_else(String::new, ToString::to_string);
+                tracing::warn!(error = %cause, "unhealthy: {error}: {cause}");
+                Some("the database does not take writes")
+            }
+            Err(_) => Some("the database does not answer"),
         }
     }
 }
 
+fn describe() {
+    metrics::describe_counter!(
+        "extraboard_http_requests_total",
+        "Requests answered, by method, route and status."
+    );
+    metrics::describe_counter!("extraboard_claims_total", "Tasks handed out.");
+    metrics::describe_counter!("extraboard_reports_total", "Reports on dispatches, by outcome.");
+    metrics::describe_counter!(
+        "extraboard_leases_lapsed_total",
+        "Dispatches whose holders were not heard of."
+    );
+    metrics::describe_gauge!(
+        "extraboard_database_up",
+        "Whether the database could be counted for this answer."
+    );
+    metrics::describe_gauge!("extraboard_line_tasks", "Tasks in line.");
+    metrics::describe_gauge!("extraboard_tasks", "Tasks that are not deleted, by state.");
+    metrics::describe_gauge!("extraboard_dispatches_unclosed", "Dispatches that are not closed.");
+    metrics::describe_gauge!("extraboard_events_pos", "The last event's position.");
+}
+
 /// Serves `/health` and `/metrics` for as long as it is polled.
-pub async fn serve_metrics(listener: TcpListener, health: Health) -> std::io::Result<()> {
+pub async fn serve_metrics(listener: TcpListener, health: Health) {
     let routes =
         Router::new().route("/health", get(check)).route("/metrics", get(numbers)).with_state(health);
-    axum::serve(listener, routes).await
+    accept::serve(listener, routes, std::future::pending()).await;
 }
 
 async fn check(State(health): State<Health>) -> Response {
@@ -78,14 +107,17 @@ async fn check(State(health): State<Health>) -> Response {
 }
 
 async fn numbers(State(health): State<Health>) -> Response {
-    if let Some(desk) = health.desk.get() {
-        count(desk).await;
-    }
+    let counted = match health.desk.get() {
+        Some(desk) => tokio::time::timeout(DATABASE_PATIENCE, count(desk)).await.unwrap_or(false),
+        None => false,
+    };
+    // Gauges keep their last values; this one says whether they are news.
+    gauge("extraboard_database_up", i64::from(counted));
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], health.metrics.render()).into_response()
 }
 
-/// Sets the gauges that are counted, not kept.
-async fn count(desk: &Desk) {
+/// Sets the gauges that are counted, not kept; tells whether it could.
+async fn count(desk: &Desk) -> bool {
     match desk.read(CountsRead).await {
         Ok(counts) => {
             gauge("extraboard_line_tasks", counts.line);
@@ -96,8 +128,12 @@ async fn count(desk: &Desk) {
                 #[expect(clippy::cast_precision_loss, reason = "gauges are floating-point numbers")]
                 metrics::gauge!("extraboard_tasks", "state" => state.as_str()).set(tasks as f64);
             }
+            true
         }
-        Err(error) => tracing::warn!(error = %error, "metrics without counts: {error}"),
+        Err(error) => {
+            tracing::warn!(error = %error, "metrics without counts: {error}");
+            false
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Handlers extract, run one verb and map; rules live in `core`, facts in the
 //! store. The contract in prose is `docs/api.md`.
 
+mod accept;
 mod app;
 mod convert;
 mod error;

@@ -1,8 +1,8 @@
 //! What can go wrong in the store.
 
 use extraboard_core::id::{DispatchId, TaskRef};
-use extraboard_core::patch::{Role, legal_asks};
-use extraboard_core::state::{IllegalTransition, State};
+use extraboard_core::patch::{Role, legal_asks, legal_moves};
+use extraboard_core::state::{IllegalTransition, State, Verb};
 use extraboard_core::status::Status;
 
 /// Any failure of a verb; nothing it did was kept.
@@ -27,13 +27,24 @@ pub enum Error {
         /// In which capacity.
         role: Role,
     },
-    /// The verb is for persons.
-    #[error("{verb} of a {from} issue is for a person: send the admin token")]
-    PersonOnly {
+    /// The caller may not use that verb now.
+    #[error("{}", no_move(*.verb, *.from, *.role))]
+    NoMove {
         /// What was asked for.
-        verb: &'static str,
+        verb: Verb,
         /// The state the task is in.
         from: State,
+        /// In which capacity.
+        role: Role,
+    },
+    /// What is being worked on is deleted by persons and by its holder.
+    #[error("an issue that is {0} is deleted by a person or by its holder: send the admin token")]
+    InUseByOther(State),
+    /// A field that is the holder's to write.
+    #[error("{field} is for the issue's holder and for persons")]
+    HoldersField {
+        /// The field.
+        field: &'static str,
     },
     /// The task cannot be handed out now, though it is queued.
     #[error("issue {task} cannot be started now: {why}")]
@@ -100,8 +111,18 @@ impl Error {
     }
 }
 
+fn no_move(verb: Verb, from: State, role: Role) -> String {
+    let refused = match from.after(verb) {
+        Ok(_) => format!("{verb} of an issue that is {from} is for a person: send the admin token"),
+        Err(_) => format!("{verb} is not possible for an issue that is {from}"),
+    };
+    let legal = legal_moves(from, role);
+    if legal.is_empty() { refused } else { format!("{refused}; legal verbs are {}", legal.join(", ")) }
+}
+
 fn refusal(from: State, asked: Status, role: Role) -> String {
-    let legal = legal_asks(from, role);
+    let legal: Vec<_> =
+        legal_asks(from, role).iter().map(|(ask, status)| format!("{} ({status})", ask.as_str())).collect();
     let who = match role {
         Role::Holder => "its holder",
         Role::Person => "a person",

@@ -33,6 +33,10 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migration (
      )";
 const VERSION: &str = "SELECT COALESCE(MAX(version), 0) FROM schema_migration";
 
+/// Tells whether a file has tables, and none of ours.
+const FOREIGN: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table') \
+     AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'schema_migration')";
+
 /// Returns the migrations that follow a version, with their own versions.
 fn after(version: i64) -> Result<impl Iterator<Item = (i64, &'static Migration)>, Error> {
     let known = i64::try_from(MIGRATIONS.len()).expect("there are few migrations");
@@ -47,6 +51,11 @@ pub(crate) fn sqlite(connection: &mut Connection, now: Timestamp) -> Result<(), 
     let tx = connection
         .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
         .map_err(sqlite::failed)?;
+    if tx.query_row(FOREIGN, [], |row| row.get(0)).map_err(sqlite::failed)? {
+        let message = "is an SQLite database of another program".to_owned();
+        let url = tx.path().unwrap_or_default().to_owned();
+        return Err(Error::BadUrl { url, message });
+    }
     tx.execute_batch(TABLE).map_err(sqlite::failed)?;
     let version = tx.query_row(VERSION, [], |row| row.get(0)).map_err(sqlite::failed)?;
     for (number, migration) in after(version)? {

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::postgres::{Postgres, redacted};
 use crate::sqlite::Sqlite;
 use crate::tx::Verb;
+use crate::verbs::Ping;
 
 /// What opening a store needs to know.
 #[derive(Clone, Debug)]
@@ -71,6 +72,14 @@ impl Store {
             Engine::Sqlite(sqlite) => sqlite.read(verb).await,
             Engine::Postgres(postgres) => postgres.read(verb).await,
         }
+    }
+
+    /// Fails unless the database takes writes and keeps them.
+    pub async fn check(&self) -> Result<(), Error> {
+        if let Engine::Sqlite(sqlite) = &self.engine {
+            sqlite.check_file()?;
+        }
+        self.write(Ping).await
     }
 
     /// Returns the database's own time; nothing for SQLite, which has none.

@@ -53,6 +53,11 @@ const TABLE: &[Row] = &[
         ],
         banned: &[],
     },
+    Row {
+        name: "extraboard-bench",
+        ours: &["extraboard-core", "extraboard-desk", "extraboard-store"],
+        banned: &["axum"],
+    },
     Row { name: TESTKIT, ours: &[], banned: &["axum", "sqlx", "tokio"] },
     Row { name: XTASK, ours: &[], banned: &["tokio"] },
 ];

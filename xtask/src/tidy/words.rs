@@ -10,7 +10,7 @@ use super::{
 const VAGUE_MODULES: &[&str] = &["common", "helpers", "misc", "utils"];
 const NOTES: &[&str] = &["TODO", "FIXME"];
 const PRINTS: &[&str] = &["dbg", "eprint", "eprintln", "print", "println"];
-const PRINTERS: &[&str] = &["crates/cli/", "crates/testkit/", "xtask/"];
+const PRINTERS: &[&str] = &["crates/bench/", "crates/cli/", "crates/testkit/", "xtask/"];
 
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     let rust = repository.with_extension("rs").flat_map(|(path, text)| {

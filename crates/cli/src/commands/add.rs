@@ -7,12 +7,23 @@ use extraboard_api::issue::IssueCreate;
 
 use crate::commands::priority::Priority;
 use crate::context::Context;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FlagNames, Kind};
 use crate::moment::Moment;
 use crate::output::clean_line;
 
 /// The most that is read from standard input; the desk takes 100,000 characters.
 const DESCRIPTION_BYTES_MAX: u64 = 1 << 20;
+
+const FLAGS: &FlagNames = &[
+    ("type", "--kind"),
+    ("description", "--description"),
+    ("priorityValue", "--points"),
+    ("status", "--state"),
+    ("doors", "--doors"),
+    ("maxRetries", "--max-retries"),
+    ("notBefore", "--not-before"),
+    ("Idempotency-Key", "--key"),
+];
 
 /// Add a task
 #[derive(Debug, clap::Args)]
@@ -99,7 +110,8 @@ impl Door {
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let create = request(args, ctx)?;
     let client = ctx.desk()?.client;
-    let issue = client.issue_create(&create, args.key.as_deref()).await?;
+    let added = client.issue_create(&create, args.key.as_deref()).await;
+    let issue = added.map_err(|error| CliError::of_request(&error, FLAGS))?;
     ctx.out.show(&One { data: &issue }, |_| format!("added #{}: {}", issue.number, clean_line(&issue.title)))
 }
 

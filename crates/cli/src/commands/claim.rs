@@ -1,11 +1,13 @@
 //! `xb claim`
 
-use extraboard_api::client::Claim;
-use extraboard_api::dispatch::Next;
+use extraboard_api::client::{Claim, Client, Credentials};
+use extraboard_api::dispatch::{Next, Release};
 
 use crate::context::{AgentName, Context};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FlagNames, Kind};
 use crate::output::{clean_line, clean_text};
+
+const FLAGS: &FlagNames = &[("Idempotency-Key", "--key")];
 
 /// Take the first task in line
 ///
@@ -22,11 +24,35 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
-    let client = ctx.desk_as(args.agent.as_ref())?.client;
-    match client.claim(args.key.as_deref()).await? {
-        Claim::Work(next) => ctx.out.show(&next, |_| page(&next)),
-        Claim::Nothing { reason } => Err(CliError::new(Kind::NotFound, nothing(&reason))),
+    let desk = ctx.desk_as(args.agent.as_ref())?;
+    let claimed = desk.client.claim(args.key.as_deref()).await;
+    let next = match claimed.map_err(|error| CliError::of_request(&error, FLAGS))? {
+        Claim::Work(next) => next,
+        Claim::Nothing { reason } => return Err(CliError::new(Kind::NotFound, nothing(&reason))),
+    };
+    match ctx.out.show(&next, |_| page(&next)) {
+        // With a key the same claim can be made again; without one nobody would ever know of it.
+        Err(error) if args.key.is_none() => Err(give_back(&desk.url, &next, &error).await),
+        shown => shown,
     }
+}
+
+/// Releases what was claimed and could not be told, even if whoever reads has merely closed the pipe: half an
+/// answer is no claim.
+async fn give_back(url: &str, next: &Next, unwritten: &CliError) -> CliError {
+    let token = Credentials::Bearer(next.dispatch.token.clone());
+    let released = match Client::new(url, &token) {
+        Ok(holder) => holder.dispatch_release(&next.dispatch.id, &Release::default()).await.map(drop),
+        Err(error) => Err(error),
+    };
+    let (unwritten, number) = (unwritten.message(), next.issue.number);
+    let message = match released {
+        Ok(()) => format!("{unwritten}; #{number} was claimed and given back"),
+        Err(error) => format!(
+            "{unwritten}; #{number} is claimed until its lease ends, for it could not be given back: {error}"
+        ),
+    };
+    CliError::new(Kind::Failed, message)
 }
 
 fn nothing(reason: &str) -> String {

@@ -6,7 +6,7 @@ use extraboard_api::issue::Issue;
 
 use crate::context::Context;
 use crate::error::{CliError, Kind};
-use crate::output::{issue_line, talk};
+use crate::output::{Output, issue_line};
 use crate::task_ref::TaskRef;
 
 /// Runs `act` on each task and prints the task as it is then.
@@ -15,7 +15,7 @@ pub(crate) async fn each_issue(
     tasks: &[TaskRef],
     act: impl AsyncFn(&str) -> Result<Issue, ClientError>,
 ) -> Result<(), CliError> {
-    each(tasks, async |task| {
+    each(ctx.out, tasks, async |task| {
         let issue = act(&task.route()).await.map_err(|error| CliError::of_task(error, task))?;
         ctx.out.show(&One { data: &issue }, |_| issue_line(&issue))
     })
@@ -24,6 +24,7 @@ pub(crate) async fn each_issue(
 
 /// Runs `act` on each task; the outcome is that of the first failure.
 async fn each(
+    out: Output,
     tasks: &[TaskRef],
     act: impl AsyncFn(&TaskRef) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
@@ -34,9 +35,7 @@ async fn each(
         if tasks.len() == 1 || matches!(error.kind(), Kind::NoDesk | Kind::BrokenPipe) {
             return Err(error);
         }
-        if let Some(report) = error.report() {
-            talk(&report);
-        }
+        out.tell(&error);
         first.get_or_insert(error.kind());
     }
     first.map_or(Ok(()), |kind| Err(CliError::told(kind)))
@@ -47,11 +46,12 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
+    use crate::output::{Form, Style};
 
     async fn check(tasks: &[i64], fails: &[(i64, Kind)], tried: &[i64], outcome: Option<Kind>) {
         let seen = RefCell::new(Vec::new());
         let tasks: Vec<TaskRef> = tasks.iter().copied().map(TaskRef::Number).collect();
-        let result = each(&tasks, async |task| {
+        let result = each(Output::new(Form::Text, Style::Plain), &tasks, async |task| {
             let TaskRef::Number(number) = *task else { unreachable!("only numbers here") };
             seen.borrow_mut().push(number);
             let failure = fails.iter().find(|(failing, _)| *failing == number);

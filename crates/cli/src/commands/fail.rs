@@ -4,8 +4,10 @@ use extraboard_api::dispatch::Fail;
 
 use crate::commands::holder::{show_reply, unclosed_dispatch};
 use crate::context::{AgentName, Context};
-use crate::error::CliError;
+use crate::error::{CliError, FlagNames};
 use crate::task_ref::TaskRef;
+
+const FLAGS: &FlagNames = &[("error", "--error"), ("class", "--class")];
 
 /// Report that the work on a task failed
 ///
@@ -43,6 +45,7 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
         retryable: args.no_retry.then_some(false),
         ..Fail::default()
     };
-    let reply = desk.client.dispatch_fail(&dispatch, &body).await?;
+    let failed = desk.client.dispatch_fail(&dispatch, &body).await;
+    let reply = failed.map_err(|error| CliError::of_request(&error, FLAGS))?;
     show_reply(ctx, &reply)
 }

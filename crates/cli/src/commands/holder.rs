@@ -1,10 +1,11 @@
 //! Reporting on a task by its number: the dispatch is looked up first.
 
 use extraboard_api::dispatch::ReportReply;
+use extraboard_api::issue::Issue;
 
 use crate::context::{Context, Desk};
 use crate::error::{CliError, Kind};
-use crate::output::issue_line;
+use crate::output::{clean_line, issue_line};
 use crate::task_ref::TaskRef;
 
 /// Returns the id of the task's dispatch that is not closed.
@@ -22,5 +23,17 @@ pub(crate) async fn unclosed_dispatch(desk: &Desk, task: &TaskRef) -> Result<Str
 
 /// Prints what a report was answered.
 pub(crate) fn show_reply(ctx: &Context, reply: &ReportReply) -> Result<(), CliError> {
-    ctx.out.show(reply, |_| issue_line(&reply.issue))
+    ctx.out.show(reply, |_| line(&reply.issue))
+}
+
+/// Returns where the task is now, or what it waits for: a holder that works is told to stop, not robbed.
+fn line(issue: &Issue) -> String {
+    match &issue.dispatch {
+        Some(dispatch) if dispatch.phase == "ending" => format!(
+            "{} was told to stop: #{} moves when it has stopped, or when its lease ends",
+            clean_line(&dispatch.holder),
+            issue.number
+        ),
+        Some(_) | None => issue_line(issue),
+    }
 }

@@ -4,8 +4,16 @@ use extraboard_api::issue::{IssueList, IssueQuery};
 
 use crate::commands::priority::Priority;
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, FlagNames};
 use crate::output::{issue_table, talk};
+
+const FLAGS: &FlagNames = &[
+    ("status", "--status"),
+    ("type", "--kind"),
+    ("limit", "--limit"),
+    ("offset", "--offset"),
+    ("cursor", "--cursor"),
+];
 
 /// List tasks, oldest first
 #[derive(Debug, clap::Args)]
@@ -45,7 +53,7 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
         offset: args.offset,
         cursor: args.cursor.clone(),
     };
-    let list = client.issue_list(&query).await?;
+    let list = client.issue_list(&query).await.map_err(|error| CliError::of_request(&error, FLAGS))?;
     ctx.out.show(&list, |style| {
         talk(&summary(&list));
         if list.data.is_empty() { String::new() } else { issue_table(&list.data).render(style) }

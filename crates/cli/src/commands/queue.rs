@@ -3,8 +3,10 @@
 use extraboard_api::dispatch::{Queue, QueueQuery};
 
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, FlagNames};
 use crate::output::{Align, Style, Table, talk};
+
+const FLAGS: &FlagNames = &[("limit", "--limit"), ("offset", "--offset")];
 
 /// List what would be handed out, in that order
 #[derive(Debug, clap::Args)]
@@ -21,7 +23,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let client = ctx.desk()?.client;
     let query = QueueQuery { limit: args.limit, offset: args.offset };
-    let queue = client.queue(&query).await?;
+    let queue = client.queue(&query).await.map_err(|error| CliError::of_request(&error, FLAGS))?;
     ctx.out.show(&queue, |style| {
         let more = if queue.total_capped { "+" } else { "" };
         talk(&format!("{} of {}{more} in line", queue.data.len(), queue.total));

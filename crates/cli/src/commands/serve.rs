@@ -37,7 +37,8 @@ pub(crate) struct Serving {
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let config = prepare(&args.serving, ctx)?;
     let admin_token = AdminToken::read_or_create(&config.data_dir)?;
-    serve::run(ServePlan { config, admin_token, demo: false, lock: None, now: ctx.now }).await
+    let invocation = ctx.invocation(&config.data_dir);
+    serve::run(ServePlan { config, admin_token, invocation, demo: false, lock: None, now: ctx.now }).await
 }
 
 /// Reads the configuration, starts the log, and makes the data directory.
@@ -49,7 +50,7 @@ pub(crate) fn prepare(serving: &Serving, ctx: &Context) -> Result<Config, CliErr
         ..Flags::default()
     };
     let config = ctx.load_with(flags)?.config;
-    logging::init(&config.log);
+    logging::init(&config.log, ctx.log_style());
     create_private(&config.data_dir)?;
     Ok(config)
 }

@@ -27,7 +27,9 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
         .map_err(|error| CliError::io("cannot lock the data directory", &error))?
         .ok_or_else(|| already_running(&config.data_dir))?;
     let admin_token = AdminToken::read_or_create(&config.data_dir)?;
-    serve::run(ServePlan { config, admin_token, demo: args.demo, lock: Some(lock), now: ctx.now }).await
+    let invocation = ctx.invocation(&config.data_dir);
+    let plan = ServePlan { config, admin_token, invocation, demo: args.demo, lock: Some(lock), now: ctx.now };
+    serve::run(plan).await
 }
 
 fn already_running(data_dir: &Path) -> CliError {

@@ -10,6 +10,8 @@ const PREFIX: &str = "EXTRABOARD_";
 const CONFIG: &str = "EXTRABOARD_CONFIG";
 const URL: &str = "EXTRABOARD_URL";
 const TOKEN: &str = "EXTRABOARD_TOKEN";
+/// Our folder among those of other programs.
+const DIRECTORY: &str = "extraboard";
 
 /// The variables this program looks at, as they were when it started. An empty one counts as not set.
 #[derive(Clone, Default)]
@@ -36,14 +38,18 @@ impl Environment {
 
     /// Refuses variables that carry our prefix and mean nothing, which are most likely misspelt.
     pub(crate) fn check_names(&self) -> Result<(), ConfigProblem> {
-        let known: Vec<&'static str> =
-            Key::ALL.map(Key::variable).into_iter().chain([CONFIG, URL, TOKEN]).collect();
-        let unknown =
-            self.variables.keys().find(|name| name.starts_with(PREFIX) && !known.contains(&name.as_str()));
+        let known = || Key::ALL.map(Key::variable).into_iter().chain([CONFIG, URL, TOKEN]);
+        let unknown = self
+            .variables
+            .keys()
+            .find(|name| name.starts_with(PREFIX) && !known().any(|known| known == *name));
         match unknown {
             None => Ok(()),
             Some(name) => {
-                Err(ConfigProblem::UnknownVariable { name: name.clone(), nearest: nearest(name, known) })
+                // The prefix is common to all of them and would make everything look alike.
+                let likened = nearest(bare(name), known().map(bare));
+                let nearest = known().find(|known| Some(bare(known)) == likened);
+                Err(ConfigProblem::UnknownVariable { name: name.clone(), nearest })
             }
         }
     }
@@ -68,10 +74,11 @@ impl Environment {
         self.absolute("HOME")
     }
 
-    /// Returns where programs keep their data; a relative `XDG_DATA_HOME` is ignored, as its specification
-    /// asks.
-    pub(crate) fn data_home(&self) -> Option<PathBuf> {
-        self.absolute("XDG_DATA_HOME").or_else(|| Some(self.home()?.join(".local/share")))
+    /// Returns the data directory of whoever names none; a relative `XDG_DATA_HOME` is ignored, as its
+    /// specification asks.
+    pub(crate) fn default_data_dir(&self) -> Option<PathBuf> {
+        let data_home = self.absolute("XDG_DATA_HOME").or_else(|| Some(self.home()?.join(".local/share")));
+        data_home.map(|home| home.join(DIRECTORY))
     }
 
     pub(crate) fn allows_color(&self) -> bool {
@@ -85,6 +92,10 @@ impl Environment {
     fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)
     }
+}
+
+fn bare(name: &str) -> &str {
+    name.strip_prefix(PREFIX).unwrap_or(name)
 }
 
 /// Shows the names only: values may be secrets.

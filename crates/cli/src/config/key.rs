@@ -99,14 +99,20 @@ impl Key {
     }
 }
 
-/// Returns the candidate most like what was written, by the whole name or by its last part.
-pub(crate) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> &'a str {
+/// From here on a name may have been meant; the best possible is 1.
+const LIKENESS_MIN: f64 = 0.5;
+
+/// Returns the candidate most like what was written, by the whole name or by its last part; `None` if nothing
+/// is near.
+pub(crate) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |candidate: &str| {
         let whole = strsim::normalized_damerau_levenshtein(written, candidate);
         let last = strsim::normalized_damerau_levenshtein(last_part(written), last_part(candidate));
         whole.max(0.9 * last)
     };
-    candidates.into_iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other))).unwrap_or_default()
+    let likened = candidates.into_iter().map(|candidate| (likeness(candidate), candidate));
+    let (best, candidate) = likened.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (best >= LIKENESS_MIN).then_some(candidate)
 }
 
 fn last_part(name: &str) -> &str {
@@ -120,7 +126,7 @@ mod tests {
     #[test]
     fn the_nearest_key_is_found() {
         let check = |written, expected| {
-            assert_eq!(nearest(written, Key::ALL.map(Key::name)), expected);
+            assert_eq!(nearest(written, Key::ALL.map(Key::name)), Some(expected), "{written}");
         };
         check("server.lisen", "server.listen");
         check("servers.metrics_listen", "server.metrics_listen");
@@ -129,6 +135,13 @@ mod tests {
         check("datadir", "data_dir");
         check("database_url", "database.url");
         check("logging.level", "log.level");
+    }
+
+    #[test]
+    fn where_nothing_is_near_nothing_is_suggested() {
+        for written in ["foo", "x", "agents", "agents.max", "retry_count", "github.token", "foo.bar"] {
+            assert_eq!(nearest(written, Key::ALL.map(Key::name)), None, "{written}");
+        }
     }
 
     #[test]

@@ -20,10 +20,10 @@ pub(crate) enum ConfigProblem {
     Yaml { path: PathBuf },
     #[error("config file {} is not TOML: line {line}: {message}", path.display())]
     Syntax { path: PathBuf, line: usize, message: String },
-    #[error("unknown key `{name}` {}: did you mean `{nearest}`?", origin.phrase())]
-    UnknownKey { name: String, nearest: &'static str, origin: Origin },
-    #[error("unknown variable {name}: did you mean {nearest}?")]
-    UnknownVariable { name: String, nearest: &'static str },
+    #[error("unknown key `{name}` {}{}", origin.phrase(), suggestion(*nearest, "`"))]
+    UnknownKey { name: String, nearest: Option<&'static str>, origin: Origin },
+    #[error("unknown variable {name}{}", suggestion(*nearest, ""))]
+    UnknownVariable { name: String, nearest: Option<&'static str> },
     #[error("`{name}` {} is {value}: expected a table, `[{name}]`", origin.phrase())]
     NotATable { name: String, value: String, origin: Origin },
     /// `value` is as written, except that passwords are gone.
@@ -31,4 +31,8 @@ pub(crate) enum ConfigProblem {
     BadValue { key: Key, value: String, origin: Origin },
     #[error("no data directory: neither --data-dir, EXTRABOARD_DATA_DIR, XDG_DATA_HOME nor HOME is set")]
     NoDataDir,
+}
+
+fn suggestion(nearest: Option<&str>, quote: &str) -> String {
+    nearest.map_or_else(String::new, |nearest| format!(": did you mean {quote}{nearest}{quote}?"))
 }

@@ -13,7 +13,6 @@ use super::problem::ConfigProblem;
 use super::{Config, Leases, Log, LogFormat, Server};
 
 const DATABASE_FILE: &str = "extraboard.db";
-const DIRECTORY: &str = "extraboard";
 
 /// Checks every value of `layer`, which holds every key because the defaults do.
 pub(crate) fn config(layer: &Layer, environment: &Environment) -> Result<Config, ConfigProblem> {
@@ -34,7 +33,7 @@ pub(crate) fn config(layer: &Layer, environment: &Environment) -> Result<Config,
 /// Returns the data directory, which decides where the config file is looked for and so is needed first.
 pub(crate) fn data_dir(layer: &Layer, environment: &Environment) -> Result<PathBuf, ConfigProblem> {
     value(layer, Key::DataDir, |setting| match &setting.raw {
-        Raw::Text(text) if text.is_empty() => Some(environment.data_home().map(|home| home.join(DIRECTORY))),
+        Raw::Text(text) if text.is_empty() => Some(environment.default_data_dir()),
         Raw::Text(text) => Some(Some(absolute(text, &setting.origin, environment)?)),
         Raw::Whole(_) | Raw::List(_) => None,
     })?

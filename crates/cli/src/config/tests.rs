@@ -137,6 +137,7 @@ fn bad_variables_are_named() {
         "x",
         "unknown variable EXTRABOARD_SERVER_LISEN: did you mean EXTRABOARD_SERVER_LISTEN?",
     );
+    check("EXTRABOARD_FOO", "x", "unknown variable EXTRABOARD_FOO");
     check("EXTRABOARD_TOKN", "secret", "unknown variable EXTRABOARD_TOKN: did you mean EXTRABOARD_TOKEN?");
     check(
         "EXTRABOARD_LEASES_PULL_SECS",

@@ -1,8 +1,11 @@
 //! The command line against a desk that runs: what it prints, what it says, how it exits.
 
 mod desks;
+mod errors;
+mod logs;
 mod settings;
 mod tasks;
+mod tokens;
 
 use std::process::Output;
 

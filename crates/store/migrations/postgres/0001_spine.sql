@@ -135,5 +135,6 @@ CREATE TABLE token (
   hash       TEXT COLLATE "C" PRIMARY KEY,
   scope      TEXT COLLATE "C" NOT NULL CHECK (scope IN ('admin')),
   subject    TEXT NOT NULL,
+  origin     TEXT NOT NULL,
   created_at BIGINT NOT NULL
 );

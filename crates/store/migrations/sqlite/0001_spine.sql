@@ -135,5 +135,6 @@ CREATE TABLE token (
   hash       TEXT PRIMARY KEY,
   scope      TEXT NOT NULL CHECK (scope IN ('admin')),
   subject    TEXT NOT NULL,
+  origin     TEXT NOT NULL,
   created_at INTEGER NOT NULL
 );

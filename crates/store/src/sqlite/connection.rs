@@ -16,14 +16,8 @@ use crate::value::{Cell, Row, Value};
 /// How many prepared statements a connection keeps.
 const STATEMENTS_MAX: usize = 256;
 
-/// Opens the connection that writes, creating the file if need be.
-///
-/// A new file is its owner's alone: it holds the key tokens are derived from.
+/// Opens the connection that writes; the file exists.
 pub(crate) fn open_writer(path: &Path) -> Result<Connection, Error> {
-    super::private_file(path).map_err(|error| Error::BadUrl {
-        url: path.display().to_string(),
-        message: format!("cannot open it: {error}"),
-    })?;
     let connection = Connection::open(path).map_err(|error| unusable(path, &error))?;
     connection
         .execute_batch(

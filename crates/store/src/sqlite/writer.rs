@@ -103,7 +103,10 @@ fn write_all(mut connection: Connection, queue: &mpsc::Receiver<Box<dyn Job>>) {
             // Leaves the connection usable for the next batch.
             let _ = connection.execute_batch("ROLLBACK");
         }
-        let committed = committed.map_err(|error| error.to_string());
+        let committed = committed.map_err(|error| match error {
+            Error::Unavailable(cause) => cause.to_string(),
+            error => error.to_string(),
+        });
         for job in batch {
             job.answer(match &committed {
                 Ok(()) => Ok(()),

@@ -30,11 +30,13 @@ impl Verb for ServerKey {
     }
 }
 
-/// Remembers the hash of an admin token.
+/// Remembers the hash of an admin token, and forgets the one its file held before.
 #[derive(Clone, Debug)]
 pub struct AdminTokenKeep {
     /// The token's hash.
     pub hash: String,
+    /// The file the token stands in; a file holds one token.
+    pub origin: String,
     /// Whom it names.
     pub subject: String,
     /// The present.
@@ -45,10 +47,14 @@ impl Verb for AdminTokenKeep {
     type Output = ();
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), Error> {
-        let sql = "INSERT INTO token (hash, scope, subject, created_at) VALUES ($1, 'admin', $2, $3) \
+        let forget = "DELETE FROM token WHERE origin = $1 AND hash <> $2";
+        tx.execute(forget.into(), params![self.origin.as_str(), self.hash.as_str()]).await?;
+        let keep = "INSERT INTO token (hash, scope, subject, origin, created_at) \
+           VALUES ($1, 'admin', $2, $3, $4) \
            ON CONFLICT (hash) DO NOTHING";
-        let params = params![self.hash.as_str(), self.subject.as_str(), self.now.as_micros()];
-        tx.execute(sql.into(), params).await.map(|_| ())
+        let params =
+            params![self.hash.as_str(), self.subject.as_str(), self.origin.as_str(), self.now.as_micros(),];
+        tx.execute(keep.into(), params).await.map(|_| ())
     }
 }
 

@@ -32,7 +32,7 @@ impl Verb for TaskDelete {
             && !self.ctx.caller.is_person()
             && !self.ctx.caller.holds(&dispatch)
         {
-            return Err(Error::PersonOnly { verb: "delete", from: before.state });
+            return Err(Error::InUseByOther(before.state));
         }
         apply(tx, &self.ctx, before).await
     }

@@ -1,14 +1,17 @@
 //! Move a task by a verb of the state machine: admit, park, cancel, retry, reopen.
 
+use extraboard_core::dispatch::Phase;
 use extraboard_core::event::EventType;
 use extraboard_core::id::TaskRef;
 use extraboard_core::patch::{self, Role};
-use extraboard_core::reason::Reason;
+use extraboard_core::reason::{Draw, Reason};
+use extraboard_core::report::Report;
 use extraboard_core::state::Verb as TaskVerb;
 use extraboard_core::task::Task;
 
 use super::Ctx;
 use super::change::{change, lock_dispatch, moved};
+use super::settle::{self, Settling};
 use super::terminate::end;
 use crate::error::Error;
 use crate::rows::event::NewEvent;
@@ -31,14 +34,31 @@ impl Verb for TaskMove {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, Error> {
         let before = task::lock(tx, self.task).await?;
-        // Whether the state allows it is the more helpful thing to say first.
-        before.state.after(self.verb)?;
-        let role = if self.ctx.caller.is_person() { Role::Person } else { Role::Agent };
-        if !patch::may(role, self.verb) {
-            return Err(Error::PersonOnly { verb: self.verb.as_str(), from: before.state });
+        let caller = &self.ctx.caller;
+        let held = lock_dispatch(tx, &before).await?;
+        let holds = held.is_some_and(|dispatch| dispatch.phase == Phase::Open && caller.holds(&dispatch));
+        let role = match (caller.is_person(), holds) {
+            (true, _) => Role::Person,
+            (false, true) => Role::Holder,
+            (false, false) => Role::Agent,
+        };
+        if before.state.after(self.verb).is_err() || !patch::may(role, self.verb) {
+            return Err(Error::NoMove { verb: self.verb, from: before.state, role });
+        }
+        if holds && self.verb == TaskVerb::Cancel {
+            return cancel_own(tx, &self.ctx, before).await;
         }
         apply(tx, &self.ctx, before, self.verb).await
     }
+}
+
+/// Cancels a locked task for its holder, who knows: its dispatch is over at once.
+pub(crate) async fn cancel_own<T: Tx>(tx: &mut T, ctx: &Ctx, task: Task) -> Result<Task, Error> {
+    let task = apply(tx, ctx, task, TaskVerb::Cancel).await?;
+    let Some(dispatch) = lock_dispatch(tx, &task).await? else { return Ok(task) };
+    let report = Some(&Report::Release);
+    let settling = Settling { ctx, task, dispatch, report, draw: Draw::NONE };
+    settle::close(tx, settling).await.map(|(task, _)| task)
 }
 
 /// Applies a verb to a locked task; whoever works on it is told to end.

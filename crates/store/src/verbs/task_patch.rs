@@ -19,7 +19,7 @@ use super::change::{change, lock_dispatch};
 use super::claim::{ClaimRequest, Claimed, Render, claim_exactly};
 use super::heartbeat::Usage;
 use super::report::{self, DispatchReport};
-use super::{Ctx, settle, task_move};
+use super::{Ctx, task_move};
 use crate::error::Error;
 use crate::rows::event::NewEvent;
 use crate::rows::{dispatch, task};
@@ -152,6 +152,7 @@ impl Verb for TaskPatch {
         let before = task::lock(tx, self.task).await?;
         let held = lock_dispatch(tx, &before).await?;
         let ask = self.ask(&ctx, &before, held.as_ref())?;
+        self.check_fields(&ctx, held.as_ref())?;
         let edited = self.write_edit(tx, &ctx, before).await?;
         let held = renew(tx, &ctx, held).await?;
         let opened = self.do_ask(tx, &ctx, ask, edited, held).await?;
@@ -176,6 +177,15 @@ impl TaskPatch {
             refused = role;
         }
         Err(Error::Refused { from: task.state, asked, role: refused })
+    }
+
+    /// Refuses a summary from somebody who has nothing to sum up.
+    fn check_fields(&self, ctx: &Ctx, held: Option<&Dispatch>) -> Result<(), Error> {
+        let may = ctx.caller.is_person() || held.is_some_and(|dispatch| ctx.caller.holds(dispatch));
+        if self.edit.agent_summary.is_some() && !may {
+            return Err(Error::HoldersField { field: "agentSummary" });
+        }
+        Ok(())
     }
 
     async fn write_edit<T: Tx>(&self, tx: &mut T, ctx: &Ctx, before: Task) -> Result<Task, Error> {
@@ -207,7 +217,8 @@ impl TaskPatch {
             Ask::Apply(TaskVerb::Cancel)
                 if held.as_ref().is_some_and(|dispatch| ctx.caller.holds(dispatch)) =>
             {
-                return self.cancel_own(tx, ctx, task).await;
+                task_move::cancel_own(tx, ctx, task).await?;
+                return Ok(None);
             }
             Ask::Apply(verb) => {
                 task_move::apply(tx, ctx, task, verb).await?;
@@ -221,16 +232,6 @@ impl TaskPatch {
         let usage = Usage::default();
         let said = DispatchReport { ctx: ctx.clone(), dispatch: held.id, report, usage, draw: self.draw };
         report::apply(tx, &said, task, held).await?;
-        Ok(None)
-    }
-
-    /// A holder that cancels knows: its dispatch is over at once.
-    async fn cancel_own<T: Tx>(&self, tx: &mut T, ctx: &Ctx, task: Task) -> Result<Option<Claimed>, Error> {
-        let task = task_move::apply(tx, ctx, task, TaskVerb::Cancel).await?;
-        if let Some(dispatch) = lock_dispatch(tx, &task).await? {
-            let report = Some(&Report::Release);
-            settle::close(tx, settle::Settling { ctx, task, dispatch, report, draw: self.draw }).await?;
-        }
         Ok(None)
     }
 }

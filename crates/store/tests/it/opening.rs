@@ -70,6 +70,58 @@ async fn a_file_of_something_else_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_database_of_another_program_is_left_alone() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("other.db");
+    rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE task (id)").unwrap();
+    let before = fs::read(&file).unwrap();
+    let message = refusal(&file.display().to_string()).await;
+    assert!(message.contains("of another program"), "{message}");
+    let tables = "SELECT COUNT(*) FROM sqlite_master";
+    let count: i64 =
+        rusqlite::Connection::open(&file).unwrap().query_row(tables, [], |row| row.get(0)).unwrap();
+    assert_eq!((count, before.len() as u64), (1, fs::metadata(&file).unwrap().len()));
+}
+
+#[tokio::test]
+async fn o2_another_name_of_the_same_file_is_the_same_file() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("desk.db");
+    let _first = Store::open(&file.display().to_string(), &opening("the first")).await.unwrap();
+    let link = directory.path().join("link.db");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let message = refusal(&link.display().to_string()).await;
+    assert!(message.contains("the first"), "{message}");
+    let hard = directory.path().join("hard.db");
+    fs::hard_link(&file, &hard).unwrap();
+    let message = refusal(&hard.display().to_string()).await;
+    assert!(message.contains("hard links"), "{message}");
+}
+
+#[tokio::test]
+async fn a_file_that_is_gone_is_noticed() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("desk.db");
+    let store = Store::open(&file.display().to_string(), &opening("a desk")).await.unwrap();
+    store.check().await.unwrap();
+    fs::remove_file(&file).unwrap();
+    assert!(store.check().await.is_err());
+}
+
+#[tokio::test]
+async fn a_new_file_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("desk.db");
+    let _store = Store::open(&file.display().to_string(), &opening("a desk")).await.unwrap();
+    for entry in fs::read_dir(directory.path()).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{:?}", entry.path());
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_scheme_is_refused_with_what_is_expected() {
     for url in ["mysql://me:s3cret@host/db", "http://host/", "sqlite:", "", "sqlite::memory:"] {
         let message = refusal(url).await;

@@ -1,13 +1,18 @@
 //! Starting, watching and stopping a desk.
 
 use std::fs;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use extraboard_testkit::process::{Process, free_port, wait_until};
 use serde_json::json;
 
 use super::{Outcome, json, run};
 use crate::harness::{Backend, Desk, Plan, get, post, xb};
+
+const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
 fn demo_has_something_to_do_and_is_added_once() {
@@ -34,6 +39,7 @@ fn start_says_where_everything_is() {
         ] {
             assert!(log.contains(said), "{said} is missing in\n{log}");
         }
+        assert!(log.contains(&format!("xb --data-dir {} add", desk.data_dir().display())), "{log}");
         assert!(!log.contains(&desk.admin_token()));
         let file: serde_json::Value =
             serde_json::from_str(&fs::read_to_string(desk.data_dir().join("desk.json")).unwrap()).unwrap();
@@ -83,6 +89,36 @@ fn stop_ends_the_desk_and_nothing_is_lost() {
         assert_eq!(desk.issues()[0]["title"], "kept");
         assert!(desk.terminate().success());
     }
+}
+
+#[test]
+fn hangup_ends_the_desk_as_politely_as_any_signal() {
+    for plan in [Plan::default().up(), Plan::default()] {
+        let mut desk = Desk::start(plan);
+        assert!(desk.end_by("-HUP").success());
+        assert!(!desk.data_dir().join("desk.json").exists());
+    }
+}
+
+#[test]
+fn nohup_is_respected() {
+    let folder = tempfile::tempdir().unwrap();
+    let metrics = SocketAddr::from(([127, 0, 0, 1], free_port()));
+    let mut command = Command::new("nohup");
+    command
+        .arg(env!("CARGO_BIN_EXE_xb"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--metrics-listen", &metrics.to_string()])
+        .args(["--data-dir", folder.path().to_str().unwrap()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let desk = Process::spawn(&mut command);
+    wait_until(LIMIT, "the desk to be healthy", || {
+        get("/health").send(metrics).ok().filter(|reply| reply.status == 200)
+    });
+    let status = fs::read_to_string(format!("/proc/{}/status", desk.id())).unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    assert!(ignored.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']), "SIGHUP is not in {ignored}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Adding, taking, finishing and moving tasks.
 
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::process::Stdio;
 
@@ -126,16 +127,16 @@ fn refusals_are_sentences_with_documented_exit_codes() {
         (vec!["admit", "1"], 4, "legal now: park, cancel"),
         (vec!["release", "1"], 4, "nobody holds it"),
         (vec!["fail", "1"], 4, "nobody holds it"),
-        (vec!["done", "1", "--agent", "ada"], 4, "legal now: park (backlog), claim (in_progress)"),
+        (vec!["done", "1", "--agent", "ada"], 4, "legal now: park, claim"),
         (vec!["add", ""], 2, "title: expected 1 to 500 characters"),
         (vec!["add", &long], 2, "title: expected at most 500 characters"),
-        (vec!["add", "t", "--kind", "epic"], 2, "type: "),
-        (vec!["add", "t", "--max-retries", "101"], 2, "maxRetries: expected 0 to 100"),
+        (vec!["add", "t", "--kind", "epic"], 2, "--kind: "),
+        (vec!["add", "t", "--max-retries", "101"], 2, "--max-retries: expected 0 to 100"),
         (vec!["add", "t", "--priority", "huge"], 2, "--priority"),
         (vec!["add"], 2, "TITLE"),
         (vec!["show", "forty-two"], 2, "expected a number such as 42"),
-        (vec!["list", "--status", "open"], 2, "status: "),
-        (vec!["list", "--limit", "0"], 2, "limit: expected 1 to 200"),
+        (vec!["list", "--status", "open"], 2, "--status: "),
+        (vec!["list", "--limit", "0"], 2, "--limit: expected 1 to 200"),
         (vec!["claim", "--agent", "two words"], 2, "printable characters without spaces"),
         (vec!["fly"], 2, "unrecognized subcommand"),
     ] {
@@ -186,6 +187,41 @@ fn person_ends_the_work_of_an_agent() {
     assert_eq!(canceled["data"]["state"], "canceled");
     assert_eq!(canceled["data"]["dispatch"]["phase"], "ending");
     run(&desk, &["cancel", "1"]).fails(4, "legal now: reopen");
+}
+
+#[test]
+fn person_who_takes_work_from_an_agent_is_told_when_it_moves() {
+    let desk = desk_with(&["one"]);
+    for verb in ["release", "fail"] {
+        let claimed = json(&desk, &["claim", "--agent", "ada"]);
+        let told = run(&desk, &[verb, "1"]);
+        let expected = "agent:ada was told to stop: #1 moves when it has stopped, or when its lease ends\n";
+        assert_eq!(told.exits(0), expected);
+        assert_eq!(json(&desk, &["show", "1"])["data"]["state"], "running");
+        let token = claimed["dispatch"]["token"].as_str().unwrap();
+        let stopped = xb(desk.data_dir()).args(["release", "1"]).env("EXTRABOARD_TOKEN", token).output();
+        assert_eq!(Outcome::from(stopped.unwrap()).exits(0), "#1 is queued: one\n");
+    }
+}
+
+#[test]
+fn claim_that_cannot_be_told_is_given_back() {
+    let desk = desk_with(&["one"]);
+    let claim = |words: &[&str], stdout: Stdio| -> Outcome {
+        xb(desk.data_dir()).arg("claim").args(words).stdout(stdout).output().unwrap().into()
+    };
+    let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for words in [&[][..], &["--json"], &["--agent", "ada"]] {
+        claim(words, full().into()).fails(1, "; #1 was claimed and given back");
+        assert_eq!(json(&desk, &["show", "1"])["data"]["state"], "queued", "{words:?}");
+    }
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    claim(&[], writer.into()).fails(1, "; #1 was claimed and given back");
+    assert_eq!(json(&desk, &["show", "1"])["data"]["state"], "queued");
+    claim(&["--key", "k"], full().into()).fails(1, "cannot write to standard output");
+    assert_eq!(json(&desk, &["show", "1"])["data"]["state"], "running", "the key answers it again");
+    json(&desk, &["claim", "--key", "k"]);
 }
 
 #[test]

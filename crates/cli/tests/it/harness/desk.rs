@@ -174,7 +174,13 @@ impl Desk {
     /// Asks the desk to end, and waits until it has.
     #[track_caller]
     pub(crate) fn terminate(&mut self) -> ExitStatus {
-        let status = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status().unwrap();
+        self.end_by("-TERM")
+    }
+
+    /// Sends a signal that must end the desk, and waits until it has.
+    #[track_caller]
+    pub(crate) fn end_by(&mut self, signal: &str) -> ExitStatus {
+        let status = Command::new("kill").args([signal, &self.pid().to_string()]).status().unwrap();
         assert!(status.success());
         self.wait_end()
     }

@@ -156,7 +156,8 @@ fn edit_changes_what_it_names_and_null_clears(desk: &mut Desk) {
         "maxRetries": 7, "notBefore": null, "signalSource": null, "signalPayload": {"a": 1},
         "hypothesis": {"b": 2}, "agentSummary": "so far"
     });
-    let after = desk.send(&patch(&path, &edit)).expect(200)["data"].clone();
+    desk.send(&patch(&path, &edit)).refused(403, "not_holder");
+    let after = desk.send_as_person(patch(&path, &edit)).expect(200)["data"].clone();
     for (field, value) in edit.as_object().unwrap() {
         assert_eq!(after[field], *value, "{field}");
     }

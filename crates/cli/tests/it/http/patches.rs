@@ -104,7 +104,7 @@ fn in_progress_of_what_cannot_start_is_refused(desk: &mut Desk) {
     let pushed = create(desk, &json!({"doors": ["push"]}));
     desk.send(&ask(&pushed["number"], "in_progress").agent("ada")).refused(409, "illegal_transition");
     let triage = create(desk, &json!({"status": "triage"}));
-    assert_eq!(illegal(&desk.send(&ask(&triage["number"], "in_progress").agent("ada"))), ["admit (todo)"]);
+    assert_eq!(illegal(&desk.send(&ask(&triage["number"], "in_progress").agent("ada"))), ["admit"]);
     for issue in [later, pushed, triage] {
         assert_eq!(show(desk, &issue["number"])["state"], issue["state"]);
     }
@@ -148,12 +148,12 @@ fn agent_may_admit_and_park_but_not_close(desk: &mut Desk) {
 fn refusal_names_what_is_legal(desk: &mut Desk) {
     let number = create(desk, &json!({}))["number"].clone();
     let legal = illegal(&desk.send(&ask(&number, "done").agent("ada")));
-    assert_eq!(legal, ["park (backlog)", "claim (in_progress)"]);
+    assert_eq!(legal, ["park", "claim"]);
     let legal = illegal(&desk.send_as_person(ask(&number, "blocked")));
-    assert_eq!(legal, ["park (backlog)", "claim (in_progress)", "close (done)", "cancel (canceled)"]);
+    assert_eq!(legal, ["park", "claim", "close", "cancel"]);
     claim(desk, "ada");
     let legal = illegal(&desk.send(&ask(&number, "backlog").agent("ada")));
-    assert_eq!(legal, ["release (todo)", "ask (blocked)", "complete (done)", "cancel (canceled)"]);
+    assert_eq!(legal, ["release", "ask", "complete", "cancel"]);
 }
 
 fn old_token_is_no_holder(desk: &mut Desk) {

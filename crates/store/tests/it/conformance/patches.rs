@@ -125,7 +125,7 @@ pub(crate) async fn an_agent_cannot_delete_what_somebody_else_works_on(ctx: &Tes
     let claimed = ctx.claim().await;
     let delete = |caller| TaskDelete { ctx: ctx.ctx(caller), task: TaskRef::Number(task.number) };
     let refused = ctx.store.write(delete(agent("z"))).await;
-    assert!(matches!(refused, Err(Error::PersonOnly { verb: "delete", from: State::Running })));
+    assert!(matches!(refused, Err(Error::InUseByOther(State::Running))));
     assert_eq!(ctx.get(task.number).await, claimed.task);
     ctx.store.write(delete(agent("a"))).await.unwrap();
 }

@@ -25,12 +25,18 @@ pub(crate) async fn all_servers_agree_on_one_key(ctx: &TestStore) {
 pub(crate) async fn an_admin_token_is_known_by_its_hash(ctx: &TestStore) {
     let known = async |hash: &str| ctx.store.read(AdminTokenKnown { hash: hash.to_owned() }).await.unwrap();
     assert_eq!(known("h1").await, None);
-    for subject in ["ann", "bob"] {
-        let keep = AdminTokenKeep { hash: "h1".to_owned(), subject: subject.to_owned(), now: ctx.now() };
-        ctx.store.write(keep).await.unwrap();
-    }
-    assert_eq!(known("h1").await.as_deref(), Some("ann"));
+    let keep = async |hash: &str, origin: &str| {
+        let (hash, subject, origin) = (hash.to_owned(), format!("of {origin}"), origin.to_owned());
+        ctx.store.write(AdminTokenKeep { hash, subject, origin, now: ctx.now() }).await.unwrap();
+    };
+    keep("h1", "a").await;
+    keep("h2", "b").await;
+    assert_eq!(known("h1").await.as_deref(), Some("of a"));
     assert_eq!(known("H1").await, None);
+    // A file holds one token: the next one takes its place, and no other file's.
+    keep("h3", "a").await;
+    assert_eq!((known("h1").await, known("h2").await), (None, Some("of b".to_owned())));
+    assert_eq!(known("h3").await.as_deref(), Some("of a"));
 }
 
 pub(crate) async fn tidying_the_line_changes_nothing(ctx: &TestStore) {
