@@ -1,9 +1,10 @@
-//! Chores of this repository: `cargo xtask test | ci | tidy`.
+//! Chores of this repository: `cargo xtask test | ci | tidy | bench`.
 //!
 //! Knows the repository and its tools, and no product crate.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command for people and CI logs")]
 
+mod bench;
 mod ci;
 mod setup;
 mod step;
@@ -25,6 +26,9 @@ Commands:
   test [ARGS…]  set up what the tests need (PostgreSQL, a C compiler) and run all of them;
                 ARGS go to `cargo nextest run`, for example: cargo xtask test -p extraboard-store claim
   ci            fmt, clippy, tidy, docs, then test; what CI runs
+  bench claim [--quick]
+                measure claims beside a ceiling on both databases and write bench/results; --quick takes
+                minutes and proves nothing but that it runs
   tidy          check what compilers do not: crate edges, where SQL stands, module docs, lengths, links";
 
 /// What the command line asks for.
@@ -33,6 +37,7 @@ enum Chore {
     Test(Vec<String>),
     Ci,
     Tidy,
+    Bench(bench::Extent),
     Help,
 }
 
@@ -45,6 +50,7 @@ impl Chore {
         let rest: Vec<String> = arguments.collect();
         let chore = match name.as_str() {
             "test" => return Ok(Self::Test(rest)),
+            "bench" => return bench::Extent::parse(&rest).map(Self::Bench),
             "ci" => Self::Ci,
             "tidy" => Self::Tidy,
             "help" | "--help" | "-h" => Self::Help,
@@ -61,6 +67,7 @@ impl Chore {
             Self::Test(arguments) => test::run(&arguments),
             Self::Ci => ci::run(),
             Self::Tidy => tidy::run(),
+            Self::Bench(extent) => bench::run(extent),
             Self::Help => {
                 println!("{USAGE}");
                 Ok(ExitCode::SUCCESS)

@@ -7,4 +7,8 @@ mod janitor;
 mod server;
 mod signal;
 
-pub use self::{binaries::Binaries, error::PostgresError, server::PrivatePostgres};
+pub use self::{
+    binaries::Binaries,
+    error::PostgresError,
+    server::{Commits, PrivatePostgres},
+};

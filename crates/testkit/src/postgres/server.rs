@@ -1,8 +1,8 @@
 //! One private server: its directory, its port, its crash and its return.
 //!
 //! Nothing of it outlives the owner: sockets are loopback TCP only and shared memory lies in the directory,
-//! which the janitor removes. It is fast rather than safe against power failure; a killed process loses
-//! nothing all the same.
+//! which the janitor removes. For tests it is fast rather than safe against power failure; a killed process
+//! loses nothing all the same.
 
 use std::{
     fs,
@@ -27,10 +27,20 @@ const LOG_LINE_COUNT_MAX: usize = 30;
 pub struct PrivatePostgres {
     binaries: Binaries,
     account: Account,
+    commits: Commits,
     port: u16,
     postmaster: Option<Child>,
     janitor: Option<Janitor>,
     directory: TempDir,
+}
+
+/// What a server does for its commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commits {
+    /// They outlive a killed process, not a power failure: for tests.
+    Fast,
+    /// They are on disk, as anywhere else: for measuring.
+    Durable,
 }
 
 /// How one attempt to start ended.
@@ -42,11 +52,16 @@ enum Start {
 impl PrivatePostgres {
     /// Makes a new cluster in a temporary directory and starts it on a free loopback port.
     pub fn start() -> Result<Self, PostgresError> {
+        Self::start_with(Commits::Fast)
+    }
+
+    /// Makes and starts a cluster whose commits are as fast or as durable as asked for.
+    pub fn start_with(commits: Commits) -> Result<Self, PostgresError> {
         let binaries = Binaries::find()?;
         let account = Account::choose()?;
         let directory = make_directory(account)?;
         let janitor = Some(Janitor::start(account, directory.path())?);
-        let mut server = Self { binaries, account, port: 0, postmaster: None, janitor, directory };
+        let mut server = Self { binaries, account, commits, port: 0, postmaster: None, janitor, directory };
         server.initdb()?;
         for _ in 0..START_ATTEMPT_COUNT_MAX {
             server.port = free_port();
@@ -155,7 +170,10 @@ impl PrivatePostgres {
             "listen_addresses=127.0.0.1",
             "unix_socket_directories=",
             "dynamic_shared_memory_type=mmap",
-            "fsync=off",
+            match self.commits {
+                Commits::Fast => "fsync=off",
+                Commits::Durable => "fsync=on",
+            },
             // Stays on: SIGKILL can end a write between the two halves of a page, and recovery mends that.
             "full_page_writes=on",
             "max_connections=200",
