@@ -102,6 +102,13 @@ impl Context {
         let data_dir = self.load()?.config.data_dir;
         let file =
             DeskFile::read(&data_dir).map_err(|error| CliError::io("cannot read desk.json", &error))?;
+        let names_server = self.global.server.is_some() || self.environment.server_url().is_some();
+        if self.global.data_dir.is_some() && file.is_none() && !names_server {
+            // Whoever names a directory means its desk, not the one at the default address.
+            let none = format!("no desk is running in {}", data_dir.display());
+            let start = format!("start one with `{} up`", self.invocation(&data_dir));
+            return Err(CliError::new(Kind::NoDesk, none).hint(start));
+        }
         let url = connect::server_url(self.global.server.as_deref(), &self.environment, file.as_ref());
         let agent = agent.map(|name| name.0.as_str());
         let credentials = connect::credentials(agent, &self.environment, &url, file.as_ref(), &data_dir)?;

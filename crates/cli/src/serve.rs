@@ -50,7 +50,7 @@ pub(crate) async fn run(plan: ServePlan) -> Result<(), CliError> {
     let health = Health::starting(record_metrics()?);
     let numbers = tokio::spawn(serve_metrics(metrics, health.clone()));
     let store = open_store(&plan, &file).await?;
-    let (desk, running) = start_desk(&plan, store).await?;
+    let (desk, mut running) = start_desk(&plan, store).await?;
     if plan.demo {
         demo::add(&desk, plan.config.log.format).await?;
     }
@@ -58,7 +58,7 @@ pub(crate) async fn run(plan: ServePlan) -> Result<(), CliError> {
     let _published = publish(&plan, &file)?;
     announce(&plan, &file);
     health.up(desk.clone());
-    let served = until_stopped(api, app, signals, &health).await;
+    let served = until_stopped(api, app, signals, &health, &mut running).await;
     running.stop().await;
     numbers.abort();
     served
@@ -110,6 +110,7 @@ async fn until_stopped(
     app: Arc<App>,
     signals: Signals,
     health: &Health,
+    running: &mut Running,
 ) -> Result<(), CliError> {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let mut serving = tokio::spawn(serve(api, app, async {
@@ -118,6 +119,10 @@ async fn until_stopped(
     }));
     tokio::select! {
         () = signals.wait() => {}
+        why = running.died() => {
+            health.stopping();
+            return Err(CliError::new(Kind::Failed, format!("a loop of the desk died: {why}")));
+        }
         ended = &mut serving => return Err(CliError::new(Kind::Failed, format!("the server ended: {ended:?}"))),
     }
     health.stopping();

@@ -3,10 +3,16 @@
 //! No timer: the first request goes at once, and what arrives while its
 //! transaction runs makes the next batch.
 
+use std::time::Duration;
+
 use extraboard_core::caller::Caller;
+use extraboard_core::id::DispatchId;
+use extraboard_core::reason::Reason;
 use extraboard_core::report::Report;
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{ClaimBatch, ClaimRequest, Claimed, DispatchReport, Nothing, Usage};
+use extraboard_store::verbs::{
+    ClaimBatch, ClaimRequest, Claimed, DispatchReport, DispatchTerminate, Nothing, Usage,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::desk::Desk;
@@ -15,6 +21,11 @@ use crate::desk::Desk;
 const BATCH_MAX: usize = 64;
 /// After how many claims the line is tidied: each leaves a dead entry at its head.
 const TIDY_AFTER: usize = 10_000;
+
+/// How often it is tried to end a dispatch that may have been opened.
+const FORGET_TRIES: usize = 60;
+/// The pause between two tries.
+const FORGET_PAUSE: Duration = Duration::from_secs(1);
 
 type Answer = Result<Result<Claimed, Nothing>, Error>;
 
@@ -100,7 +111,7 @@ impl ClaimSection {
             let desk = desk.clone();
             tokio::spawn(async move {
                 if let Err(error) = desk.shared.store.tidy_line().await {
-                    tracing::warn!(error = %error, "the line was not tidied: {error}");
+                    tracing::warn!("the line was not tidied: {}", error.with_cause());
                 }
             });
         }
@@ -117,6 +128,9 @@ async fn serve_batch(desk: &Desk, batch: Vec<Waiting>) -> usize {
         Ok(answers) => reply_all(desk, batch, answers),
         Err(Error::Unavailable(error)) => {
             let message = error.to_string();
+            let unkeyed =
+                batch.iter().map(|waiting| &waiting.request).filter(|request| request.key.is_none());
+            tokio::spawn(forget(desk.clone(), unkeyed.map(|request| request.dispatch).collect()));
             for waiting in batch {
                 // Whoever has gone needs no answer.
                 let _ = waiting.reply.send(Err(Error::Unavailable(message.clone().into())));
@@ -176,6 +190,25 @@ async fn release(desk: Desk, lost: Claimed) {
         draw: desk.draw(),
     };
     if let Err(error) = desk.write(report).await {
-        tracing::warn!(dispatch.id = %dispatch.id, error = %error, "a lost claim waits for its lease: {error}");
+        tracing::warn!(dispatch.id = %dispatch.id, "a lost claim waits for its lease: {}", error.with_cause());
     }
+}
+
+/// Ends dispatches that may have been opened by a claim whose commit was not
+/// confirmed: nobody will ever hear of them.
+async fn forget(desk: Desk, dispatches: Vec<DispatchId>) {
+    for dispatch in dispatches {
+        for _ in 0..FORGET_TRIES {
+            let ctx = desk.ctx(Caller::Desk);
+            match desk.write(DispatchTerminate { ctx, dispatch, reason: Reason::Released }).await {
+                Err(Error::Unavailable(_)) => pause().await,
+                Ok(_) | Err(_) => break,
+            }
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the database needs time, and does not say when it is back")]
+async fn pause() {
+    tokio::time::sleep(FORGET_PAUSE).await;
 }

@@ -7,6 +7,9 @@ use extraboard_core::clock::{Clock, Span, Timestamp};
 use extraboard_store::Store;
 use extraboard_store::error::Error;
 
+/// The longest answer that still tells the time.
+const ROUND_TRIP_MAX: Span = Span::from_micros(250_000);
+
 /// A clock that replicas of one database share.
 pub(crate) struct DeskClock {
     local: Arc<dyn Clock>,
@@ -33,6 +36,10 @@ impl DeskClock {
         let before = self.local.now();
         let Some(database) = store.now().await? else { return Ok(()) };
         let round_trip = self.local.now().since(before);
+        if round_trip > ROUND_TRIP_MAX {
+            // A sample that had to wait says more about the waiting.
+            return Ok(());
+        }
         let middle = before.plus(Span::from_micros(round_trip.as_micros() / 2));
         self.offset_micros.store(database.since(middle).as_micros(), Ordering::Relaxed);
         Ok(())

@@ -1,6 +1,7 @@
 //! The desk's front: verbs go through here, so that their consequences follow.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::{Clock, Entropy, Span, Timestamp};
@@ -20,6 +21,9 @@ use crate::loops::Loops;
 
 /// How many claims may wait before callers are turned away.
 const CLAIMS_MAX: usize = 4096;
+
+/// How long a write that failed makes the desk unhealthy.
+const FAILURE_REMEMBERED: Span = Span::from_secs(10);
 
 /// What a desk is told when it starts.
 #[derive(Clone)]
@@ -50,6 +54,8 @@ pub(crate) struct Shared {
     pub(crate) claims: mpsc::Sender<Waiting>,
     /// Rung after each write: there may be events to stamp.
     pub(crate) written: Notify,
+    /// When the database last did not take a write.
+    pub(crate) failed_at: AtomicI64,
     /// The last position that can be read.
     pub(crate) pos: watch::Sender<Pos>,
 }
@@ -71,9 +77,6 @@ pub struct Claim {
     pub key: Option<IdempotencyKey>,
 }
 
-/// What is answered when a claim cannot be decided.
-pub type ClaimError = Error;
-
 impl Desk {
     /// Makes a desk over an open store; its loops are to be started, or turned by hand.
     pub async fn new(
@@ -92,6 +95,7 @@ impl Desk {
             settings,
             claims,
             written: Notify::new(),
+            failed_at: AtomicI64::new(i64::MIN),
             pos: watch::channel(Pos(0)).0,
         });
         let desk = Self { shared };
@@ -149,7 +153,13 @@ impl Desk {
     /// Runs a verb that changes something; its events get their positions soon.
     pub async fn write<V: Verb>(&self, verb: V) -> Result<V::Output, Error> {
         let output = self.shared.store.write(verb).await;
-        self.shared.written.notify_one();
+        match &output {
+            Ok(_) => self.shared.written.notify_one(),
+            Err(Error::Unavailable(_)) => {
+                self.shared.failed_at.store(self.now().as_micros(), Ordering::Relaxed);
+            }
+            Err(_) => {}
+        }
         output
     }
 
@@ -158,13 +168,19 @@ impl Desk {
         self.shared.store.read(verb).await
     }
 
-    /// Fails unless the database takes writes and keeps them.
+    /// Fails unless the database takes writes, and took those of the last seconds:
+    /// on a full disk a small write may pass where real ones fail.
     pub async fn check(&self) -> Result<(), Error> {
-        self.shared.store.check().await
+        self.shared.store.check().await?;
+        let failed_at = Timestamp::from_micros(self.shared.failed_at.load(Ordering::Relaxed));
+        if self.now().since(failed_at) < FAILURE_REMEMBERED {
+            return Err(Error::Unavailable("a write failed a moment ago".into()));
+        }
+        Ok(())
     }
 
     /// Hands out the best task, together with whoever else waits.
-    pub async fn claim(&self, claim: Claim) -> Result<Result<Claimed, Nothing>, ClaimError> {
+    pub async fn claim(&self, claim: Claim) -> Result<Result<Claimed, Nothing>, Error> {
         let (reply, answer) = oneshot::channel();
         let waiting = Waiting { request: self.claim_request(claim), reply };
         self.shared

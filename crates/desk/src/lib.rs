@@ -12,5 +12,5 @@ mod sequencer;
 mod timers;
 pub mod watch;
 
-pub use desk::{Claim, ClaimError, Desk, Settings};
+pub use desk::{Claim, Desk, Settings};
 pub use loops::{Loops, Running};

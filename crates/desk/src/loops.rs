@@ -52,6 +52,14 @@ pub struct Running {
 }
 
 impl Running {
+    /// Waits until a loop dies, which none should: a desk without its loops is no desk.
+    pub async fn died(&mut self) -> String {
+        match self.loops.join_next().await {
+            Some(Err(error)) => error.to_string(),
+            Some(Ok(())) | None => "it ended by itself".to_owned(),
+        }
+    }
+
     /// Stops the loops after what they are doing, and closes the store.
     pub async fn stop(mut self) {
         // The loops look at this; if they are gone there is nothing to stop.

@@ -21,12 +21,12 @@ pub(crate) async fn stamp(desk: Desk, mut stopped: watch::Receiver<bool>) {
             _ = timeout(NET, desk.shared.written.notified()) => {}
         }
         if let Err(error) = stamp_all(&desk).await {
-            tracing::warn!(error = %error, "events wait for their positions: {error}");
+            tracing::warn!("events wait for their positions: {}", error.with_cause());
         }
     }
     // What was written before the stop is told before the end.
     if let Err(error) = stamp_all(&desk).await {
-        tracing::warn!(error = %error, "events wait for the next start: {error}");
+        tracing::warn!("events wait for the next start: {}", error.with_cause());
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn listen(desk: Desk, mut stopped: watch::Receiver<bool>) {
         tokio::select! {
             _ = stopped.changed() => return,
             ended = follow(&desk) => if let Err(error) = ended {
-                tracing::warn!(error = %error, "not listening to other servers: {error}");
+                tracing::warn!("not listening to other servers: {}", error.with_cause());
             }
         }
         // The database may be gone for a while: not more than one try a second.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::{Span, Timestamp};
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{Advance, DueNext, IdempotencyPrune, LeaseSweep, TURN_MAX};
+use extraboard_store::verbs::{Advance, DueNext, IdempotencyPrune, LeaseSweep, is_full_turn};
 use tokio::sync::watch as flag;
 use tokio::time::timeout;
 
@@ -37,7 +37,7 @@ impl Timers {
             let pause = match self.round(&desk).await {
                 Ok(next) => next.since(desk.now()).min(NET).to_std(),
                 Err(error) => {
-                    tracing::warn!(error = %error, "timers and leases wait: {error}");
+                    tracing::warn!("timers and leases wait: {}", error.with_cause());
                     NET.to_std()
                 }
             };
@@ -49,18 +49,17 @@ impl Timers {
 
     /// Does what is due now; returns when something is due next.
     pub(crate) async fn round(&mut self, desk: &Desk) -> Result<Timestamp, Error> {
-        let now = desk.now();
-        let since = self.watch.since(now);
         let due = desk.read(DueNext).await?;
-        if due.timer.is_some_and(|timer| timer <= now) {
-            advance_all(desk).await?;
+        let now = desk.now();
+        self.watch.heard(now);
+        // Leases do not wait for timers that cannot be advanced.
+        let advanced = if is_due(due.timer, now) { self.advance_all(desk).await } else { Ok(()) };
+        if is_due(due.lease, now) {
+            self.sweep_all(desk).await?;
         }
-        if due.lease.is_some_and(|lease| lease <= now) {
-            sweep_all(desk, since).await?;
-        }
-        self.watch.swept(now);
+        advanced?;
         if now.since(self.housekept) >= HOUSEKEEPING {
-            desk.write(IdempotencyPrune { now }).await?;
+            while is_full_turn(desk.write(IdempotencyPrune { now }).await?) {}
             desk.shared.clock.synchronise(&desk.shared.store).await?;
             self.housekept = now;
         }
@@ -69,28 +68,33 @@ impl Timers {
         let next = [due.timer, due.lease].into_iter().flatten().filter(|next| *next > now).min();
         Ok(next.unwrap_or_else(|| now.plus(NET)))
     }
-}
 
-async fn advance_all(desk: &Desk) -> Result<(), Error> {
-    while is_full(desk.write(Advance { ctx: desk.ctx(Caller::Desk) }).await?) {}
-    Ok(())
-}
-
-async fn sweep_all(desk: &Desk, watching_since: Timestamp) -> Result<(), Error> {
-    loop {
-        let sweep = LeaseSweep { ctx: desk.ctx(Caller::Desk), watching_since, draw: desk.draw() };
-        let lapsed = desk.write(sweep).await?;
-        if lapsed > 0 {
-            metrics::counter!("extraboard_leases_lapsed_total").increment(lapsed as u64);
-            tracing::info!(lapsed, "{lapsed} dispatches were not heard of and ended");
+    async fn advance_all(&mut self, desk: &Desk) -> Result<(), Error> {
+        while is_full_turn(desk.write(Advance { ctx: desk.ctx(Caller::Desk) }).await?) {
+            self.watch.heard(desk.now());
         }
-        if !is_full(lapsed) {
-            return Ok(());
+        Ok(())
+    }
+
+    /// Ends leases that are over. Time is taken before each turn and counted after
+    /// it: a machine that sleeps meanwhile is no silence of the holders.
+    async fn sweep_all(&mut self, desk: &Desk) -> Result<(), Error> {
+        loop {
+            let ctx = desk.ctx(Caller::Desk);
+            let watching_since = self.watch.heard(ctx.now);
+            let lapsed = desk.write(LeaseSweep { ctx, watching_since, draw: desk.draw() }).await?;
+            self.watch.heard(desk.now());
+            if lapsed > 0 {
+                metrics::counter!("extraboard_leases_lapsed_total").increment(lapsed as u64);
+                tracing::info!(lapsed, "{lapsed} dispatches were not heard of and ended");
+            }
+            if !is_full_turn(lapsed) {
+                return Ok(());
+            }
         }
     }
 }
 
-/// Tells whether a turn was used up, so that there may be more to do.
-fn is_full(done: usize) -> bool {
-    i64::try_from(done) == Ok(TURN_MAX)
+fn is_due(moment: Option<Timestamp>, now: Timestamp) -> bool {
+    moment.is_some_and(|moment| moment <= now)
 }

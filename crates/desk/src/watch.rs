@@ -2,7 +2,7 @@
 
 use extraboard_core::clock::{Span, Timestamp};
 
-/// The longest time between two sweeps that still counts as watching.
+/// The longest time between two answers of the database that still counts as watching.
 const BREAK_MAX: Span = Span::from_secs(10);
 
 /// Remembers when watching began.
@@ -22,17 +22,17 @@ impl Watch {
         Self { since: now, last: now }
     }
 
-    /// Returns since when watching counts, at the beginning of a sweep.
-    pub fn since(&mut self, now: Timestamp) -> Timestamp {
-        if now < self.last || now.since(self.last) > BREAK_MAX {
+    /// Notes that the database just answered; returns since when watching counts.
+    ///
+    /// To be called after each answer, so that a round with much to do is no break
+    /// and one that was stuck is.
+    pub fn heard(&mut self, now: Timestamp) -> Timestamp {
+        // Clocks are set a little, either way, all the time; that is no jump.
+        if self.last.since(now) > BREAK_MAX || now.since(self.last) > BREAK_MAX {
             self.since = now;
         }
-        self.since
-    }
-
-    /// Notes a sweep that reached the database.
-    pub const fn swept(&mut self, now: Timestamp) {
         self.last = now;
+        self.since
     }
 }
 
@@ -45,34 +45,38 @@ mod tests {
     }
 
     #[test]
-    fn steady_sweeps_count_from_the_start() {
+    fn steady_answers_count_from_the_start() {
         let mut watch = Watch::start(at(0));
         for secs in 1..100 {
-            assert_eq!(watch.since(at(secs)), at(0));
-            watch.swept(at(secs));
+            assert_eq!(watch.heard(at(secs)), at(0));
         }
     }
 
     #[test]
     fn a_jump_forward_begins_anew() {
         let mut watch = Watch::start(at(0));
-        assert_eq!(watch.since(at(3600)), at(3600));
+        assert_eq!(watch.heard(at(3600)), at(3600));
+        assert_eq!(watch.heard(at(3605)), at(3600));
     }
 
     #[test]
     fn o4_a_jump_back_begins_anew() {
         let mut watch = Watch::start(at(3600));
-        assert_eq!(watch.since(at(0)), at(0));
-        watch.swept(at(0));
-        assert_eq!(watch.since(at(1)), at(0));
+        assert_eq!(watch.heard(at(0)), at(0));
+        assert_eq!(watch.heard(at(1)), at(0));
     }
 
     #[test]
-    fn a_database_that_did_not_answer_is_a_break_too() {
+    fn a_clock_that_is_set_back_a_little_changes_nothing() {
+        let mut watch = Watch::start(at(100));
+        watch.heard(at(105));
+        assert_eq!(watch.heard(at(104)), at(100));
+    }
+
+    #[test]
+    fn a_database_that_did_not_answer_is_a_break() {
         let mut watch = Watch::start(at(0));
-        for secs in 1..=11 {
-            watch.since(at(secs));
-        }
-        assert_eq!(watch.since(at(11)), at(11));
+        watch.heard(at(5));
+        assert_eq!(watch.heard(at(16)), at(16));
     }
 }

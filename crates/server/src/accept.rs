@@ -16,6 +16,8 @@ use tokio::sync::Semaphore;
 const CONNECTIONS_MAX: usize = 1024;
 /// How long a client may take to send a request's headers.
 const HEADER_PATIENCE: Duration = Duration::from_secs(15);
+/// The largest request head.
+const HEADER_BYTES_MAX: usize = 64 * 1024;
 /// The pause after accepting failed: out of file descriptors, mostly.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -34,6 +36,7 @@ pub(crate) async fn serve(listener: TcpListener, routes: Router, stop: impl Futu
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_PATIENCE)
+            .max_buf_size(HEADER_BYTES_MAX)
             .serve_connection(TokioIo::new(stream), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {

@@ -154,7 +154,8 @@ fn store_answer(error: &Error) -> (StatusCode, ErrorBody) {
         Error::KeyClosed => conflict("idempotency_closed", None),
         Error::Unavailable(cause) => {
             tracing::warn!(error = %cause, "the database does not answer: {cause}");
-            let sentence = "the database does not answer: nothing was changed, try again";
+            let sentence =
+                "the database does not answer: look before you try again, or use an Idempotency-Key";
             (StatusCode::SERVICE_UNAVAILABLE, body("unavailable", sentence))
         }
         // Details of our own failures stay in the log.

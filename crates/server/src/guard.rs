@@ -123,12 +123,20 @@ fn check_origin(headers: &HeaderMap) -> Result<(), ApiError> {
     if site.is_some_and(|site| site != "same-origin" && site != "none") {
         return Err(ApiError::CrossSite);
     }
-    let Some(origin) = text(header::ORIGIN) else { return Ok(()) };
+    // A browser that sends neither still says which page an image or a link is on.
+    let referer = if site.is_none() { text(header::REFERER).map(origin_of) } else { None };
+    let Some(origin) = text(header::ORIGIN).or(referer) else { return Ok(()) };
     let host = text(header::HOST).unwrap_or_default();
     let same = origin.split_once("://").is_some_and(|(scheme, origin)| {
         matches!(scheme, "http" | "https") && origin.eq_ignore_ascii_case(host)
     });
     if same { Ok(()) } else { Err(ApiError::CrossSite) }
+}
+
+/// Returns scheme and host of a URL.
+fn origin_of(url: &str) -> &str {
+    let path = url.find("://").and_then(|at| url[at + 3..].find('/').map(|slash| at + 3 + slash));
+    &url[..path.unwrap_or(url.len())]
 }
 
 async fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, ApiError> {
@@ -210,6 +218,8 @@ mod tests {
             ("origin", "http://evil.example"),
             ("origin", "http://127.0.0.1:3000"),
             ("origin", "file://127.0.0.1:8600"),
+            ("referer", "http://evil.example/page"),
+            ("referer", "http://127.0.0.1:3000/"),
         ] {
             assert!(check_origin(&headers(&[host, bad])).is_err(), "{bad:?}");
         }
@@ -217,6 +227,7 @@ mod tests {
             ("sec-fetch-site", "none"),
             ("sec-fetch-site", "same-origin"),
             ("origin", "http://127.0.0.1:8600"),
+            ("referer", "http://127.0.0.1:8600/board"),
         ] {
             assert!(check_origin(&headers(&[host, good])).is_ok(), "{good:?}");
         }

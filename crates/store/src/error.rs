@@ -65,7 +65,7 @@ pub enum Error {
     /// The idempotency key was used with other parameters.
     #[error("this Idempotency-Key was used with other parameters")]
     KeyMismatch,
-    /// The task of that idempotency key is gone.
+    /// The dispatch of that idempotency key is over.
     #[error("the dispatch of this Idempotency-Key is closed")]
     KeyClosed,
     /// The database does not answer.
@@ -105,6 +105,14 @@ pub enum Error {
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 impl Error {
+    /// Returns the message with what lies behind it, for logs.
+    pub fn with_cause(&self) -> String {
+        match self {
+            Self::Unavailable(cause) => format!("{self}: {cause}"),
+            _ => self.to_string(),
+        }
+    }
+
     /// Makes an error of a stored value that cannot be read.
     pub(crate) fn unreadable(what: impl std::fmt::Display) -> Self {
         Self::Broken(format!("the database holds {what}, which cannot be read"))

@@ -32,7 +32,7 @@ pub(crate) async fn moved<T: Tx>(tx: &mut T, before: &Task, after: &Task) -> Res
         Place::Line(..) => "DELETE FROM line WHERE task = $1",
     };
     let removed = tx.execute(left.into(), params![before.number.0]).await?;
-    expect_rows("leaving the line", 1, removed)?;
+    expect_rows("leaving line or timer", 1, removed)?;
     enter(tx, after).await
 }
 

@@ -76,9 +76,6 @@ impl Store {
 
     /// Fails unless the database takes writes and keeps them.
     pub async fn check(&self) -> Result<(), Error> {
-        if let Engine::Sqlite(sqlite) = &self.engine {
-            sqlite.check_file()?;
-        }
         self.write(Ping).await
     }
 

@@ -9,7 +9,7 @@ use extraboard_api::envelope::One;
 use extraboard_api::issue::Issue;
 use extraboard_core::patch;
 use extraboard_core::state::Verb;
-use extraboard_store::verbs::{TaskGet, TaskMove};
+use extraboard_store::verbs::TaskMove;
 
 use crate::app::App;
 use crate::convert;
@@ -28,10 +28,5 @@ pub(crate) async fn handle(
     let verb = word.parse::<Verb>().ok().filter(|verb| patch::has_route(*verb));
     let verb = verb.ok_or_else(|| ApiError::NotFound(format!("there is no route /api/issues/:id/{word}")))?;
     let moved = app.desk.write(TaskMove { ctx: app.desk.ctx(caller), task, verb }).await?;
-    // A canceled task may still have a dispatch that is ending: shown as it stands.
-    let dispatch = match moved.dispatch {
-        Some(_) => app.desk.read(TaskGet { task }).await?.dispatch,
-        None => None,
-    };
-    Ok(Json(One { data: convert::issue(moved, dispatch.as_ref()) }))
+    Ok(Json(One { data: convert::issue(moved.task, moved.dispatch.as_ref()) }))
 }

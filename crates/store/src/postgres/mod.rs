@@ -26,9 +26,14 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
 /// How often a verb runs if the database asks for a retry.
 const ATTEMPTS_MAX: usize = 10;
 
-/// Session settings. Plans are generic so that they do not depend on values;
-/// forgotten transactions must not hold back vacuum, and nothing waits for ever.
-const SESSION: &str = "SET plan_cache_mode = force_generic_plan;
+/// Session settings. Plans are generic so that they do not depend on values, and
+/// do not scan tables: a plan made while the line was short must do when it is long.
+/// Where a scan is all there is its price is fictitious, and must not start the JIT.
+/// Forgotten transactions must not hold back vacuum, and nothing waits for ever.
+#[doc(hidden)]
+pub const SESSION: &str = "SET plan_cache_mode = force_generic_plan;
+     SET enable_seqscan = off;
+     SET jit = off;
      SET idle_in_transaction_session_timeout = '60s';
      SET statement_timeout = '60s';
      SET default_transaction_isolation = 'read committed'";

@@ -69,7 +69,7 @@ impl Sqlite {
     }
 
     /// Fails if the file is not the one that was opened: what is written would be lost with it.
-    pub(crate) fn check_file(&self) -> Result<(), Error> {
+    fn check_file(&self) -> Result<(), Error> {
         let now = self.path.metadata().ok().map(|file| (file.dev(), file.ino()));
         if now == Some(self.identity) {
             return Ok(());
@@ -78,6 +78,7 @@ impl Sqlite {
     }
 
     pub(crate) async fn write<V: Verb>(&self, verb: V) -> Result<V::Output, Error> {
+        self.check_file()?;
         self.writer.run(verb).await
     }
 

@@ -1,5 +1,6 @@
 //! Readers: connections that see committed snapshots beside the writer.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,7 +48,9 @@ impl Readers {
                 .unwrap_or_else(PoisonError::into_inner)
                 .pop()
                 .ok_or_else(|| Error::Unavailable("no reader is left".into()))?;
-            let result = reader.run(&verb);
+            let result = catch_unwind(AssertUnwindSafe(|| reader.run(&verb)))
+                .unwrap_or_else(|_| Err(Error::Broken("a read panicked".to_owned())));
+            reader.end();
             idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
             result
         });
@@ -59,8 +62,14 @@ impl Reader {
     /// Runs the verb in one snapshot.
     fn run<V: Verb>(&mut self, verb: &V) -> Result<V::Output, Error> {
         self.connection.execute_batch("BEGIN").map_err(failed)?;
-        let result = SqliteTx::new(&mut self.connection, &mut self.texts).run(verb);
-        self.connection.execute_batch("COMMIT").map_err(failed)?;
-        result
+        SqliteTx::new(&mut self.connection, &mut self.texts).run(verb)
+    }
+
+    /// Leaves the connection as the next read wants it, whatever happened to this one.
+    fn end(&self) {
+        if !self.connection.is_autocommit() {
+            // Nothing was written; if even this fails the next read says so.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
     }
 }

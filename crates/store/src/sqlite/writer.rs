@@ -84,9 +84,9 @@ impl<V: Verb> Job for VerbJob<V> {
 
     fn answer(self: Box<Self>, committed: Result<(), &str>) {
         let result = match (self.done, committed) {
-            (Some(Err(error)), _) => Err(error),
-            (Some(Ok(output)), Ok(())) => Ok(output),
+            // Also a refusal may rest on what was not committed.
             (_, Err(why)) => Err(Error::Unavailable(why.to_owned().into())),
+            (Some(result), Ok(())) => result,
             (None, Ok(())) => Err(Error::Broken("a verb was not run".to_owned())),
         };
         // A caller that has gone needs no answer.
@@ -123,19 +123,13 @@ fn write_batch(
     batch: &mut Vec<Box<dyn Job>>,
 ) -> Result<(), Error> {
     connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-    let mut ran = 0;
-    loop {
-        run_saved(connection, texts, &mut batch[ran])?;
-        ran += 1;
-        match queue.try_recv() {
-            Ok(job) if ran < BATCH_MAX => batch.push(job),
-            Ok(job) => {
-                batch.push(job);
-                run_saved(connection, texts, &mut batch[ran])?;
-                break;
-            }
-            Err(_) => break,
-        }
+    run_saved(connection, texts, &mut batch[0])?;
+    while batch.len() < BATCH_MAX
+        && let Ok(mut job) = queue.try_recv()
+    {
+        let ran = run_saved(connection, texts, &mut job);
+        batch.push(job);
+        ran?;
     }
     connection.execute_batch("COMMIT").map_err(failed)
 }

@@ -105,12 +105,15 @@ pub struct IdempotencyPrune {
 }
 
 impl Verb for IdempotencyPrune {
-    type Output = u64;
+    type Output = usize;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<u64, Error> {
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<usize, Error> {
         let sql = "DELETE FROM idempotency \
            WHERE (caller, scope, key) IN \
              (SELECT caller, scope, key FROM idempotency WHERE at <= $1 ORDER BY at LIMIT $2)";
-        tx.execute(sql.into(), params![cutoff(self.now), super::TURN_MAX]).await
+        // An hour late, so that no request in flight loses the key it just found.
+        let past = self.now.minus(Span::from_mins(60));
+        let pruned = tx.execute(sql.into(), params![cutoff(past), super::TURN_MAX]).await?;
+        Ok(usize::try_from(pruned).unwrap_or(usize::MAX))
     }
 }

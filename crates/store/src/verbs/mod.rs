@@ -62,4 +62,9 @@ pub struct Ctx {
 }
 
 /// How many rows a bulk verb handles in one turn.
-pub const TURN_MAX: i64 = 500;
+const TURN_MAX: i64 = 500;
+
+/// Tells whether a bulk verb used up its turn, so that there may be more to do.
+pub fn is_full_turn(done: usize) -> bool {
+    i64::try_from(done) == Ok(TURN_MAX)
+}

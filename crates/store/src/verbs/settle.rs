@@ -161,7 +161,8 @@ fn route_task(
         task.apply(verb, ctx.now)?;
     }
     task.counters = route.counters;
-    task.not_before = route.not_before.or(task.not_before);
+    // A moment somebody set stays, if it is the later one.
+    task.not_before = route.not_before.max(task.not_before);
     if is_trouble(reason) {
         task.last_error = Some(word.error.unwrap_or(reason.as_str()).to_owned());
     }

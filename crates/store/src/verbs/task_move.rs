@@ -12,6 +12,7 @@ use extraboard_core::task::Task;
 use super::Ctx;
 use super::change::{change, lock_dispatch, moved};
 use super::settle::{self, Settling};
+use super::task_get::TaskView;
 use super::terminate::end;
 use crate::error::Error;
 use crate::rows::event::NewEvent;
@@ -30,9 +31,9 @@ pub struct TaskMove {
 }
 
 impl Verb for TaskMove {
-    type Output = Task;
+    type Output = TaskView;
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Task, Error> {
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<TaskView, Error> {
         let before = task::lock(tx, self.task).await?;
         let caller = &self.ctx.caller;
         let held = lock_dispatch(tx, &before).await?;
@@ -45,10 +46,13 @@ impl Verb for TaskMove {
         if before.state.after(self.verb).is_err() || !patch::may(role, self.verb) {
             return Err(Error::NoMove { verb: self.verb, from: before.state, role });
         }
-        if holds && self.verb == TaskVerb::Cancel {
-            return cancel_own(tx, &self.ctx, before).await;
-        }
-        apply(tx, &self.ctx, before, self.verb).await
+        let task = if holds && self.verb == TaskVerb::Cancel {
+            cancel_own(tx, &self.ctx, before).await?
+        } else {
+            apply(tx, &self.ctx, before, self.verb).await?
+        };
+        let dispatch = lock_dispatch(tx, &task).await?;
+        Ok(TaskView { task, dispatch })
     }
 }
 

@@ -143,7 +143,10 @@ impl TestStore {
         number: TaskNumber,
         verb: Verb,
     ) -> Result<Task, Error> {
-        self.store.write(TaskMove { ctx: self.ctx(caller), task: TaskRef::Number(number), verb }).await
+        self.store
+            .write(TaskMove { ctx: self.ctx(caller), task: TaskRef::Number(number), verb })
+            .await
+            .map(|view| view.task)
     }
 
     /// Moves a task as a person.

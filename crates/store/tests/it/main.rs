@@ -75,6 +75,7 @@ conformance_suite! {
         a_person_who_ends_a_dispatch_says_why_and_whether_to_try_again,
         a_report_on_an_unknown_dispatch_is_refused;
     retries:
+        a_later_moment_somebody_set_outlasts_a_back_off,
         r1_crashes_back_off_1_5_15_30_minutes_and_the_fifth_fails,
         an_unavailable_agent_backs_off_2_5_10_15_minutes_and_the_fifth_blocks,
         failed_attempts_double_their_wait_until_retries_are_used_up,
@@ -116,6 +117,7 @@ conformance_suite! {
     idempotency:
         a12_the_same_key_returns_the_same_open_dispatch,
         a12_a_key_whose_dispatch_closed_is_refused,
+        a12_a_key_whose_dispatch_is_ending_is_refused,
         a12_a_key_with_other_parameters_is_refused,
         a12_a_key_is_forgotten_after_a_day,
         a12_a_key_is_not_kept_after_nothing,

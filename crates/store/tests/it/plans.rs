@@ -1,5 +1,6 @@
 //! The claim's plan on PostgreSQL: the index gives the order, nothing is sorted or scanned.
 
+use extraboard_store::postgres::SESSION;
 use extraboard_store::verbs::CLAIM_STATEMENTS;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor as _, Row as _};
@@ -17,12 +18,21 @@ const ARGUMENTS: [(&str, &str); 3] = [
     ("bigint[]", "ARRAY[5, 50, 500, 5000]::bigint[]"),
 ];
 
-/// Fills tasks and line; statistics are gathered only if the test does so.
+/// Connects as the store does; statistics are gathered only if the test does so.
+async fn quiet(ctx: &TestStore) -> PgConnection {
+    let mut connection = connect(ctx.database.url()).await;
+    connection.execute(sqlx::raw_sql(SESSION)).await.unwrap();
+    for table in ["line", "task"] {
+        let sql = format!("ALTER TABLE {table} SET (autovacuum_enabled = off)");
+        connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.unwrap();
+    }
+    connection
+}
+
+/// Fills tasks and line.
 async fn fill(connection: &mut PgConnection) {
     let sql = format!(
-        "ALTER TABLE line SET (autovacuum_enabled = off);
-         ALTER TABLE task SET (autovacuum_enabled = off);
-         INSERT INTO lane (id, kind, doors) SELECT n, 'task' || n, 7 FROM generate_series(1, {LANES}) AS n;
+        "INSERT INTO lane (id, kind, doors) SELECT n, 'task' || n, 7 FROM generate_series(1, {LANES}) AS n;
          INSERT INTO task (number, id, title, kind, state, priority, doors, max_retries, queued_at,
            created_at, updated_at)
          SELECT n, 'id-' || n, 't', 'task', 'queued', 50, 7, 3, n, n, n
@@ -35,11 +45,18 @@ async fn fill(connection: &mut PgConnection) {
 
 /// Returns the generic plan of every claim statement, as the store prepares them.
 async fn plans(connection: &mut PgConnection) -> Vec<String> {
-    connection.execute("DEALLOCATE ALL; SET plan_cache_mode = force_generic_plan").await.unwrap();
-    let mut plans = Vec::new();
-    for (index, (statement, (types, values))) in CLAIM_STATEMENTS.into_iter().zip(ARGUMENTS).enumerate() {
+    connection.execute("DEALLOCATE ALL").await.unwrap();
+    for (index, (statement, (types, _))) in CLAIM_STATEMENTS.into_iter().zip(ARGUMENTS).enumerate() {
         let prepare = format!("PREPARE claim_{index} ({types}) AS {statement}");
         connection.execute(sqlx::raw_sql(AssertSqlSafe(prepare))).await.unwrap();
+    }
+    prepared_plans(connection).await
+}
+
+/// Returns the plans of statements that were prepared before.
+async fn prepared_plans(connection: &mut PgConnection) -> Vec<String> {
+    let mut plans = Vec::new();
+    for (index, (_, values)) in ARGUMENTS.into_iter().enumerate() {
         let explain = format!("EXPLAIN EXECUTE claim_{index} ({values})");
         let rows = connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(explain))).await.unwrap();
         let lines: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
@@ -56,7 +73,7 @@ fn is_costly(plan: &str) -> bool {
 #[tokio::test]
 async fn a_claim_neither_sorts_nor_scans_the_waiting_tasks() {
     let ctx = TestStore::postgres().await;
-    let mut connection = connect(ctx.database.url()).await;
+    let mut connection = quiet(&ctx).await;
     for when in ["empty", "filled, without statistics", "filled, with statistics"] {
         match when {
             "empty" => {}
@@ -70,9 +87,23 @@ async fn a_claim_neither_sorts_nor_scans_the_waiting_tasks() {
 }
 
 #[tokio::test]
+async fn a_plan_made_while_the_line_was_short_does_when_it_is_long() {
+    let ctx = TestStore::postgres().await;
+    ctx.add("only").await;
+    let mut connection = quiet(&ctx).await;
+    ctx.delete(extraboard_core::id::TaskNumber(1)).await;
+    connection.execute("TRUNCATE line, lane, dispatch, task; ANALYZE").await.unwrap();
+    plans(&mut connection).await;
+    fill(&mut connection).await;
+    for plan in prepared_plans(&mut connection).await {
+        assert!(!is_costly(&plan), "{plan}");
+    }
+}
+
+#[tokio::test]
 async fn the_check_of_plans_fails_without_the_indexes() {
     let ctx = TestStore::postgres().await;
-    let mut connection = connect(ctx.database.url()).await;
+    let mut connection = quiet(&ctx).await;
     fill(&mut connection).await;
     connection.execute("ANALYZE").await.unwrap();
     let costly = async |connection: &mut PgConnection| {

@@ -73,6 +73,22 @@ async fn a_claim_passes_over_what_is_being_written() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_passes_over_many_that_are_being_written() {
+    let ctx = TestStore::postgres().await;
+    for number in 1..=12 {
+        ctx.add(&format!("task {number}")).await;
+    }
+    let mut writer = connect(ctx.database.url()).await;
+    writer.execute("BEGIN").await.unwrap();
+    writer.execute("SELECT 1 FROM task WHERE number <= 10 FOR UPDATE").await.unwrap();
+    assert_eq!(ctx.claim().await.task.number.0, 11);
+    assert_eq!(ctx.claim().await.task.number.0, 12);
+    writer.execute("ROLLBACK").await.unwrap();
+    assert_eq!(ctx.claim().await.task.number.0, 1);
+    ctx.audit().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_claim_that_waits_for_a_task_does_not_hold_its_place_in_line() {
     let ctx = TestStore::postgres().await;
     ctx.add("only").await;

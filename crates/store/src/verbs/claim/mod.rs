@@ -29,9 +29,9 @@ use extraboard_core::state::Verb as TaskVerb;
 use extraboard_core::task::{Place, Task};
 use serde_json::json;
 
-use super::Ctx;
 use super::advance::{advance, join_line};
 use super::idempotency::{self, IdempotencyKey};
+use super::{Ctx, is_full_turn};
 use crate::error::Error;
 use crate::postgres::CLAIM_LOCK;
 use crate::rows::event::{self, NewEvent};
@@ -43,6 +43,10 @@ use crate::value::params;
 const SCOPE: &str = "claim";
 /// How often a claim looks again when what it picked was being written.
 const LOOKS_MAX: usize = 5;
+/// How many tasks more than needed a claim picks when it looks again.
+const SPARE: usize = 64;
+/// How many turns of timers one claim advances if it finds nothing else.
+const ADVANCES_MAX: usize = 20;
 
 /// Makes the prompt of a task; pure.
 pub type Render = Arc<dyn Fn(&Task) -> String + Send + Sync>;
@@ -123,7 +127,7 @@ impl Verb for ClaimBatch {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Answer>, Error> {
         take_claim_lock(tx).await?;
-        advance(tx, &self.ctx).await?;
+        let mut advanced = advance(tx, &self.ctx).await?;
         let mut answers: Vec<Option<Answer>> = Vec::new();
         let mut by_key = HashMap::new();
         let mut open = Vec::new();
@@ -138,7 +142,15 @@ impl Verb for ClaimBatch {
             answers.push(known);
         }
         let doors: Vec<_> = open.iter().map(|index| self.requests[*index].door).collect();
-        let tasks = take(tx, &doors).await?;
+        let mut tasks = take(tx, &doors).await?;
+        for _ in 1..ADVANCES_MAX {
+            // More may be due than one turn takes.
+            if !is_full_turn(advanced) || unmet(&doors, &tasks).is_empty() {
+                break;
+            }
+            advanced = advance(tx, &self.ctx).await?;
+            tasks = take(tx, &doors).await?;
+        }
         let claims = self.assign(&open, tasks, tx).await?;
         for (index, claimed) in claims {
             answers[index] = Some(Ok(Ok(claimed)));
@@ -157,10 +169,14 @@ impl ClaimBatch {
             return Ok(Some(Err(mismatch)));
         }
         let Some(id) = kept.dispatch else { return Err(Error::unreadable("a claim without a dispatch")) };
-        let dispatch = dispatch::get(tx, id).await?;
-        if matches!(dispatch.phase, Phase::Closed { .. }) {
+        let before = dispatch::lock(tx, id).await?;
+        // What was told to end is over as far as a claim is concerned.
+        if before.phase != Phase::Open {
             return Ok(Some(Err(Error::KeyClosed)));
         }
+        let lease_until = ctx.now.plus(before.lease);
+        let dispatch = Dispatch { lease_until, heartbeat_at: ctx.now, ..before.clone() };
+        dispatch::update(tx, &before, &dispatch).await?;
         // Deleted or not: its holder has it until the dispatch is closed.
         let task = task::get_even_deleted(tx, dispatch.task).await?;
         Ok(Some(Ok(Ok(Claimed { task, dispatch }))))
@@ -267,15 +283,16 @@ impl ClaimBatch {
         answers: Vec<Option<Answer>>,
     ) -> Result<Vec<Answer>, Error> {
         let mut rest = Vec::with_capacity(answers.len());
+        let mut nothing = None;
         for (request, answer) in self.requests.iter().zip(answers) {
             let answer = match answer {
-                Some(answer) => answer,
-                None => match self.known(tx, request).await? {
-                    Some(answer) => answer,
-                    None => Ok(Err(why_nothing(tx).await?)),
-                },
+                None => self.known(tx, request).await?,
+                known => known,
             };
-            rest.push(answer);
+            if answer.is_none() && nothing.is_none() {
+                nothing = Some(why_nothing(tx).await?);
+            }
+            rest.push(answer.unwrap_or(Ok(Err(nothing.unwrap_or(Nothing::Empty)))));
         }
         Ok(rest)
     }
@@ -352,34 +369,41 @@ const CLAIM: Each = Each {
 };
 
 /// Picks and locks a task for each of these doors, as far as there are any;
-/// returns them by rank.
+/// returns them by rank. What was being written is waited for at last.
 async fn take<T: Tx>(tx: &mut T, doors: &[Door]) -> Result<Vec<Task>, Error> {
     let mut locked: Vec<Task> = Vec::new();
     let mut busy: HashSet<TaskNumber> = HashSet::new();
-    for _ in 0..LOOKS_MAX {
+    for look in 1..=LOOKS_MAX {
         let unmet = unmet(doors, &locked);
         if unmet.is_empty() {
             break;
         }
         let passed = locked.iter().map(|task| task.number).chain(busy.iter().copied()).collect();
-        let mut picked = pick::pick(tx, &unmet, &passed).await?;
+        // A first look takes what it needs. If that was being written, the next
+        // one reaches further: other writers may be at the head, too.
+        let spare = if look == 1 { 0 } else { SPARE };
+        let mut picked =
+            if look < LOOKS_MAX { pick::pick(tx, &unmet, spare, &passed).await? } else { Vec::new() };
         let statement = if picked.is_empty() { LOCK_WAIT } else { LOCK_SKIP };
         if picked.is_empty() {
-            // Nothing is left but what is being written: wait for that.
             picked.extend(busy.drain());
         }
         if picked.is_empty() {
             break;
         }
-        let numbers: Vec<_> = picked.iter().map(|number| number.0).collect();
-        let rows = tx.query(statement, params![numbers]).await?;
-        let got = rows.into_iter().map(|mut row| task::from_row(&mut row)).collect::<Result<Vec<_>, _>>()?;
+        let got = lock(tx, statement, &picked).await?;
         let got_numbers: HashSet<_> = got.iter().map(|task| task.number).collect();
         busy.extend(picked.into_iter().filter(|number| !got_numbers.contains(number)));
         locked.extend(got.into_iter().filter(|task| matches!(task.place(), Place::Line(..))));
     }
     locked.sort_by_key(rank);
     Ok(locked)
+}
+
+async fn lock<T: Tx>(tx: &mut T, statement: Sql, picked: &[TaskNumber]) -> Result<Vec<Task>, Error> {
+    let numbers: Vec<_> = picked.iter().map(|number| number.0).collect();
+    let rows = tx.query(statement, params![numbers]).await?;
+    rows.into_iter().map(|mut row| task::from_row(&mut row)).collect()
 }
 
 /// Returns the doors for which nothing is locked yet.

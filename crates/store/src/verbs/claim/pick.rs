@@ -48,20 +48,22 @@ pub(super) struct Candidate {
     lane: LaneId,
 }
 
-/// Picks tasks for claimers at these doors, in the order they came; tasks in
-/// `passed` are not considered. Returns the tasks picked, best first.
+/// Picks tasks for claimers at these doors, in the order they came, and so many
+/// to spare for the first of them; tasks in `passed` are not considered.
 pub(super) async fn pick<T: Tx>(
     tx: &mut T,
     doors: &[Door],
+    spare: usize,
     passed: &HashSet<TaskNumber>,
 ) -> Result<Vec<TaskNumber>, Error> {
     let lanes: HashMap<_, _> = lanes::all(tx).await?.into_iter().collect();
-    let wanted = doors.len() + passed.len();
+    let wanted = doors.len() + spare + passed.len();
     let walk = walk(tx, wanted.max(WALK_ROWS)).await?;
     let whole_line = walk.len() < wanted.max(WALK_ROWS);
     let mut picked = HashSet::new();
     let mut unmet = Vec::new();
-    for door in doors {
+    let spares = doors.first().map_or(&[][..], std::slice::from_ref).iter().cycle().take(spare);
+    for door in doors.iter().chain(spares) {
         if !take_best(&walk, *door, &lanes, passed, &mut picked) {
             unmet.push(*door);
         }

@@ -23,8 +23,18 @@ pub(crate) async fn a12_the_same_key_returns_the_same_open_dispatch(ctx: &TestSt
     let first = claimed(ctx.claim_with(ctx.keyed("a", "k")).await);
     ctx.pass(Span::from_mins(10));
     let again = claimed(ctx.claim_with(ctx.keyed("a", "k")).await);
-    assert_eq!((again.task, again.dispatch), (first.task, first.dispatch));
+    assert_eq!((again.task, again.dispatch.id), (first.task, first.dispatch.id));
+    assert_eq!(again.dispatch.prompt, first.dispatch.prompt);
+    // Whoever asks again is there: the lease begins anew.
+    assert_eq!(again.dispatch.lease_until, ctx.now().plus(first.dispatch.lease));
     assert_eq!(ctx.queue_titles().await, ["two"]);
+}
+
+pub(crate) async fn a12_a_key_whose_dispatch_is_ending_is_refused(ctx: &TestStore) {
+    ctx.add("one").await;
+    let first = claimed(ctx.claim_with(ctx.keyed("a", "k")).await);
+    ctx.try_move(crate::harness::person(), first.task.number, Verb::Cancel).await.unwrap();
+    assert!(matches!(ctx.claim_with(ctx.keyed("a", "k")).await, Err(Error::KeyClosed)));
 }
 
 pub(crate) async fn a12_a_key_whose_dispatch_closed_is_refused(ctx: &TestStore) {
@@ -60,7 +70,10 @@ pub(crate) async fn a12_a_key_is_forgotten_after_a_day(ctx: &TestStore) {
     assert_eq!(ctx.store.write(IdempotencyPrune { now: ctx.now() }).await.unwrap(), 0);
     ctx.pass(Span::from_micros(1));
     assert_eq!(claimed(ctx.claim_with(ctx.keyed("a", "k")).await).task.title, "two");
+    // Pruned an hour later, so that nothing in flight loses the key it found.
     ctx.pass(Span::from_days(1));
+    assert_eq!(ctx.store.write(IdempotencyPrune { now: ctx.now() }).await.unwrap(), 0);
+    ctx.pass(Span::from_mins(60));
     assert_eq!(ctx.store.write(IdempotencyPrune { now: ctx.now() }).await.unwrap(), 1);
 }
 
@@ -92,13 +105,13 @@ pub(crate) async fn a12_the_same_key_of_two_callers_is_two_keys(ctx: &TestStore)
 
 pub(crate) async fn a12_a_key_whose_task_was_deleted_does_not_spoil_the_batch(ctx: &TestStore) {
     let task = ctx.add("gone").await;
-    let first = claimed(ctx.claim_with(ctx.keyed("a", "k")).await);
+    claimed(ctx.claim_with(ctx.keyed("a", "k")).await);
     let ctx_of = ctx.ctx(agent("a"));
     ctx.store.write(TaskDelete { ctx: ctx_of, task: TaskRef::Number(task.number) }).await.unwrap();
     ctx.add("other").await;
     let mut answers = ctx.claim_all(vec![ctx.keyed("a", "k"), ctx.request("b")]).await;
     assert_eq!(claimed(answers.pop().unwrap()).task.title, "other");
-    assert_eq!(claimed(answers.pop().unwrap()).dispatch.id, first.dispatch.id);
+    assert!(matches!(answers.pop().unwrap(), Err(Error::KeyClosed)));
 }
 
 fn creation(ctx: &TestStore, key: &IdempotencyKey) -> TaskCreate {

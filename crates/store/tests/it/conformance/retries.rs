@@ -5,9 +5,9 @@ use extraboard_core::event::EventType;
 use extraboard_core::reason::{Counters, Draw, Reason};
 use extraboard_core::report::{FailureClass, Report, Retryable};
 use extraboard_core::state::{State, Verb};
-use extraboard_store::verbs::{Claimed, DispatchReport, Nothing, Reported, TaskDraft};
+use extraboard_store::verbs::{Claimed, DispatchReport, Nothing, Reported, TaskDraft, TaskEdit};
 
-use crate::harness::{TestStore, failed};
+use crate::harness::{TestStore, failed, person};
 
 /// Claims at the exact moment the task is due, not a microsecond earlier.
 async fn claim_when_due(ctx: &TestStore, wait: Span) -> Claimed {
@@ -31,6 +31,16 @@ async fn fail_through(ctx: &TestStore, class: FailureClass, waits_secs: &[i64]) 
 
 async fn has_event(ctx: &TestStore, event_type: EventType) -> bool {
     ctx.events().await.iter().any(|event| event.event_type == event_type)
+}
+
+pub(crate) async fn a_later_moment_somebody_set_outlasts_a_back_off(ctx: &TestStore) {
+    ctx.add("t").await;
+    let claimed = ctx.claim().await;
+    let later = ctx.now().plus(Span::from_days(1));
+    let edit = TaskEdit { not_before: Some(Some(later)), ..TaskEdit::default() };
+    ctx.store.write(ctx.patching(person(), claimed.task.number, edit, None)).await.unwrap();
+    let failed = ctx.fail(&claimed, FailureClass::Crash).await.task;
+    assert_eq!((failed.state, failed.not_before), (State::Queued, Some(later)));
 }
 
 pub(crate) async fn r1_crashes_back_off_1_5_15_30_minutes_and_the_fifth_fails(ctx: &TestStore) {

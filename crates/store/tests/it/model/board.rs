@@ -295,6 +295,6 @@ impl Item {
             self.apply(verb, now);
         }
         self.counters = route.counters;
-        self.not_before = route.not_before.or(self.not_before);
+        self.not_before = route.not_before.max(self.not_before);
     }
 }
