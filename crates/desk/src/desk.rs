@@ -22,7 +22,9 @@ use crate::loops::Loops;
 /// How many claims may wait before callers are turned away.
 const CLAIMS_MAX: usize = 4096;
 
-/// How long a write that failed makes the desk unhealthy.
+/// No write has failed since one succeeded.
+const NEVER: i64 = i64::MIN;
+/// How long a write that failed makes the desk unhealthy, unless another succeeds.
 const FAILURE_REMEMBERED: Span = Span::from_secs(10);
 
 /// What a desk is told when it starts.
@@ -95,7 +97,7 @@ impl Desk {
             settings,
             claims,
             written: Notify::new(),
-            failed_at: AtomicI64::new(i64::MIN),
+            failed_at: AtomicI64::new(NEVER),
             pos: watch::channel(Pos(0)).0,
         });
         let desk = Self { shared };
@@ -154,7 +156,10 @@ impl Desk {
     pub async fn write<V: Verb>(&self, verb: V) -> Result<V::Output, Error> {
         let output = self.shared.store.write(verb).await;
         match &output {
-            Ok(_) => self.shared.written.notify_one(),
+            Ok(_) => {
+                self.shared.failed_at.store(NEVER, Ordering::Relaxed);
+                self.shared.written.notify_one();
+            }
             Err(Error::Unavailable(_)) => {
                 self.shared.failed_at.store(self.now().as_micros(), Ordering::Relaxed);
             }
