@@ -90,8 +90,9 @@ impl Postgres {
     pub(crate) async fn read<V: Verb>(&self, verb: V) -> Result<V::Output, Error> {
         let mut tx = self.pool.begin().await.map_err(failed)?;
         tx.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(failed)?;
-        let output = tx::PgTx::run(tx, &verb).await;
-        output.map(|(output, _tx)| output).map_err(Failure::into_error)
+        let (output, tx) = tx::PgTx::run(tx, &verb).await.map_err(Failure::into_error)?;
+        tx.rollback().await.map_err(failed)?;
+        Ok(output)
     }
 
     async fn once<V: Verb>(&self, verb: &V) -> Result<V::Output, Failure> {

@@ -16,17 +16,22 @@ pub(crate) struct PgTx {
 }
 
 impl PgTx {
-    /// Runs a verb and gives the transaction back for its commit.
+    /// Runs a verb and gives the transaction back for its end. One that failed is rolled
+    /// back at once: left to the pool, its locks would stay for a moment longer.
     pub(crate) async fn run<V: Verb>(
         tx: Transaction<'static, Postgres>,
         verb: &V,
     ) -> Result<(V::Output, Transaction<'static, Postgres>), Failure> {
         let mut tx = Self { tx, retry: None };
-        match (verb.run(&mut tx).await, tx.retry) {
-            (_, Some(error)) => Err(Failure::Retry(error)),
-            (Err(error), None) => Err(Failure::Final(error)),
-            (Ok(output), None) => Ok((output, tx.tx)),
-        }
+        let result = verb.run(&mut tx).await;
+        let failure = match (result, tx.retry) {
+            (Ok(output), None) => return Ok((output, tx.tx)),
+            (_, Some(error)) => Failure::Retry(error),
+            (Err(error), None) => Failure::Final(error),
+        };
+        // If even this fails the connection is broken, and its locks are gone with it.
+        let _ = tx.tx.rollback().await;
+        Err(failure)
     }
 
     fn failed(&mut self, error: sqlx::Error) -> Error {
