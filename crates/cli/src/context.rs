@@ -92,6 +92,14 @@ impl Context {
         format!("xb --data-dir {}", shell_word(&data_dir.display().to_string()))
     }
 
+    /// Returns how to call this program again, from here, so that it finds the same data directory.
+    pub(crate) fn invocation_again(&self) -> String {
+        match &self.global.data_dir {
+            Some(given) => format!("xb --data-dir {}", shell_word(given)),
+            None => "xb".to_owned(),
+        }
+    }
+
     /// Returns the desk to talk to as whoever the token says.
     pub(crate) fn desk(&self) -> Result<Desk, CliError> {
         self.desk_as(None)
@@ -106,7 +114,7 @@ impl Context {
         if self.global.data_dir.is_some() && file.is_none() && !names_server {
             // Whoever names a directory means its desk, not the one at the default address.
             let none = format!("no desk is running in {}", data_dir.display());
-            let start = format!("start one with `{} up`", self.invocation(&data_dir));
+            let start = format!("start one with `{} up`", self.invocation_again());
             return Err(CliError::new(Kind::NoDesk, none).hint(start));
         }
         let url = connect::server_url(self.global.server.as_deref(), &self.environment, file.as_ref());
@@ -175,5 +183,18 @@ mod tests {
         check("/home/ada/.local/share/extraboard", "xb");
         check("/srv/desk", "xb --data-dir /srv/desk");
         check("/srv/Ada's desk", r"xb --data-dir '/srv/Ada'\''s desk'");
+    }
+
+    #[test]
+    fn an_invocation_for_here_names_the_data_directory_as_it_was_given() {
+        let check = |words: &[&str], expected: &str| {
+            let cli = Cli::try_parse_from(words).unwrap();
+            let environment = Environment::of([("EXTRABOARD_DATA_DIR".to_owned(), "/srv".to_owned())]);
+            let ctx = Context::new(cli.global, environment, Timestamp::UNIX_EPOCH);
+            assert_eq!(ctx.invocation_again(), expected);
+        };
+        check(&["xb", "list"], "xb");
+        check(&["xb", "list", "--data-dir", "desk"], "xb --data-dir desk");
+        check(&["xb", "--data-dir", "my desk", "list"], "xb --data-dir 'my desk'");
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     /// A bad command line, configuration or value.
     Usage,
     NotFound,
-    /// Nothing answers where the desk should be.
+    /// Nothing answers where the desk should be; how to get one is added last, by whoever knows the flags.
     NoDesk,
     Conflict,
     /// Whoever read our output has enough; that is no failure.
@@ -101,6 +101,16 @@ impl CliError {
         self
     }
 
+    /// Gives a failure for want of a desk the hint how to get one, unless it has a better one.
+    pub(crate) fn hint_at_desk(self, invocation: &str) -> Self {
+        match (self.kind, &self.hint) {
+            (Kind::NoDesk, None) => {
+                self.hint(format!("start a desk with `{invocation} up`, or name one with --server"))
+            }
+            _ => self,
+        }
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }
@@ -135,7 +145,6 @@ impl CliError {
             ClientError::Unreachable { url, .. } if error.is_refused() => {
                 let server = url.split("/api/").next().unwrap_or(url);
                 Self::new(Kind::NoDesk, format!("no desk answers at {server}"))
-                    .hint("start a desk with `xb up`, or name one with --server")
             }
             ClientError::Api { status, body } => of_answer(*status, body, flags),
             ClientError::BadUrl { .. } | ClientError::BadHeader { .. } => {
@@ -273,6 +282,17 @@ mod tests {
         assert!(CliError::new(Kind::BrokenPipe, "x").report().is_none());
         assert_eq!(CliError::new(Kind::BrokenPipe, "x").kind().exit_code(), 0);
         assert!(CliError::told(Kind::Conflict).report().is_none());
+    }
+
+    #[test]
+    fn want_of_a_desk_is_hinted_at_unless_there_is_a_better_hint() {
+        let check = |error: CliError, expected: Option<&str>| {
+            assert_eq!(error.hint_at_desk("xb --data-dir d").hint.as_deref(), expected);
+        };
+        let generic = "start a desk with `xb --data-dir d up`, or name one with --server";
+        check(CliError::new(Kind::NoDesk, "no"), Some(generic));
+        check(CliError::new(Kind::NoDesk, "no").hint("better"), Some("better"));
+        check(CliError::new(Kind::Failed, "no"), None);
     }
 
     fn check_sentence(error: &str, details: serde_json::Value, expected: &str) {

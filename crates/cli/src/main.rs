@@ -40,6 +40,7 @@ async fn main() -> ExitCode {
     match command.run(&ctx).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
+            let error = error.hint_at_desk(&ctx.invocation_again());
             ctx.out.tell(&error);
             ExitCode::from(error.kind().exit_code())
         }

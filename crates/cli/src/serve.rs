@@ -204,7 +204,58 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use extraboard_core::clock::{Clock, Timestamp as Moment};
+
     use super::*;
+
+    const START: Moment = Moment::from_micros(1_700_000_000_000_000);
+
+    /// A clock that stands still until it breaks.
+    #[derive(Default)]
+    struct FragileClock {
+        broken: AtomicBool,
+    }
+
+    impl Clock for FragileClock {
+        fn now(&self) -> Moment {
+            assert!(!self.broken.load(Ordering::SeqCst), "the clock is broken");
+            START
+        }
+    }
+
+    /// Starts a desk whose loops find the clock broken.
+    async fn doomed_desk(database: &str) -> (Desk, Running) {
+        let store = Store::open(database, &Opening { now: START, note: String::new() }).await.unwrap();
+        let clock = Arc::new(FragileClock::default());
+        let settings =
+            Settings { pull_lease: Span::from_mins(60), render: Arc::new(extraboard_server::prompt::plain) };
+        let (desk, loops) = Desk::new(store, clock.clone(), Arc::new(SystemEntropy), settings).await.unwrap();
+        clock.broken.store(true, Ordering::SeqCst);
+        (desk, loops.start())
+    }
+
+    #[tokio::test]
+    async fn a_desk_whose_loop_dies_ends_with_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let (desk, mut running) = doomed_desk(folder.path().join("desk.db").to_str().unwrap()).await;
+        let api = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let settings = AppSettings {
+            listen: api.local_addr().unwrap(),
+            hosts: Vec::new(),
+            key: ServerKey::new("key"),
+            started_at: START,
+            version: "0",
+        };
+        let health = Health::starting(PrometheusBuilder::new().build_recorder().handle());
+        let (app, signals) = (App::new(desk, settings), Signals::catch().unwrap());
+        let error = until_stopped(api, app, signals, &health, &mut running).await.unwrap_err();
+        assert_eq!(error.kind().exit_code(), 1);
+        assert!(error.message().starts_with("a loop of the desk died: "), "{}", error.message());
+        assert!(error.message().contains("the clock is broken"), "{}", error.message());
+        running.stop().await;
+    }
 
     #[test]
     fn all_interfaces_are_reached_through_loopback() {

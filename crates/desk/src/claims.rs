@@ -142,11 +142,7 @@ async fn serve_batch(desk: &Desk, batch: Vec<Waiting>) -> usize {
             tracing::error!(error = %error, "a batch of claims failed, trying singly: {error}");
             let mut claimed = 0;
             for waiting in batch {
-                let answers = claim(desk, vec![waiting.request.clone()]).await;
-                claimed += match answers {
-                    Ok(answers) => reply_all(desk, vec![waiting], answers),
-                    Err(error) => refuse(waiting, error),
-                };
+                claimed += Box::pin(serve_batch(desk, vec![waiting])).await;
             }
             claimed
         }

@@ -33,7 +33,6 @@ pub(crate) async fn run(_args: &Args, ctx: &Context) -> Result<(), CliError> {
 
 fn none(desk: &Desk) -> CliError {
     CliError::new(Kind::NoDesk, format!("no desk is running at {}", desk.url))
-        .hint("start a desk with `xb up`, or name one with --server")
 }
 
 fn page(desk: &Desk, status: &DeskStatus, now: Timestamp) -> String {

@@ -4,6 +4,7 @@ mod bad_input;
 mod dispatches;
 mod guard;
 mod issues;
+mod limits;
 mod patches;
 mod reports;
 

@@ -56,6 +56,8 @@ fn a_second_desk_says_who_runs_and_stop_stops_the_first() {
     let second = run(&data_dir, &["up"]);
     check(&second, 4, &format!("xb: a desk is already running: pid {} at http://127.0.0.1:", desk.0.id()));
     check(&second, 4, "stop it with `xb stop`");
+    let named = run(folder.path(), &["up", "--data-dir", data_dir.to_str().unwrap()]);
+    check(&named, 4, &format!("stop it with `xb --data-dir {} stop`", data_dir.display()));
 
     check(&run(&data_dir, &["stop"]), 0, "");
     assert_eq!(desk.0.wait().unwrap().code(), Some(0));

@@ -11,6 +11,7 @@ use extraboard_core::task::Task;
 use extraboard_desk::{Claim, Desk, Loops, Settings};
 use extraboard_store::verbs::{Claimed, IdempotencyKey, Nothing, TaskCreate, TaskDraft, TaskGet, TaskView};
 use extraboard_store::{Opening, Store};
+use extraboard_testkit::postgres::Relay;
 
 /// How long a holder may be silent in these tests.
 pub(crate) const LEASE: Span = Span::from_secs(20);
@@ -19,15 +20,25 @@ pub(crate) const LEASE: Span = Span::from_secs(20);
 #[derive(Debug)]
 pub(crate) struct ManualClock(AtomicI64);
 
+/// What a clock shows that was broken.
+const BROKEN: i64 = i64::MIN;
+
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
+        let micros = self.0.load(Ordering::SeqCst);
+        assert_ne!(micros, BROKEN, "the clock is broken");
+        Timestamp::from_micros(micros)
     }
 }
 
 impl ManualClock {
     pub(crate) fn step(&self, span: Span) {
         self.0.fetch_add(span.as_micros(), Ordering::SeqCst);
+    }
+
+    /// Makes whoever asks for the time panic.
+    pub(crate) fn break_down(&self) {
+        self.0.store(BROKEN, Ordering::SeqCst);
     }
 }
 
@@ -63,6 +74,13 @@ impl TestDesk {
 
     pub(crate) async fn postgres() -> Self {
         Self::open(extraboard_testkit::database::fresh_postgres_url(), None).await
+    }
+
+    /// Starts a desk whose way to PostgreSQL can lose answers.
+    pub(crate) async fn relayed() -> (Self, Relay) {
+        let relay = Relay::start(&extraboard_testkit::database::fresh_postgres_url())
+            .expect("there is a port to listen on");
+        (Self::open(relay.url().to_owned(), None).await, relay)
     }
 
     async fn open(url: String, dir: Option<tempfile::TempDir>) -> Self {
@@ -128,10 +146,17 @@ pub(crate) fn claim(agent: &str, key: Option<&str>) -> Claim {
     Claim { caller: Caller::Agent(agent.to_owned()), door: Door::Pull, key }
 }
 
+/// A title that becomes a prompt which PostgreSQL does not keep.
+pub(crate) const POISON: &str = "poison";
+
+fn prompt(task: &Task) -> String {
+    task.title.replace(POISON, "\0")
+}
+
 async fn open_desk(url: &str, clock: &Arc<ManualClock>, entropy: &Arc<Counting>) -> (Desk, Loops) {
     let opening = Opening { now: clock.now(), note: "a test".to_owned() };
     let store = Store::open(url, &opening).await.expect("the store opens");
-    let settings = Settings { pull_lease: LEASE, render: Arc::new(|task| task.title.clone()) };
+    let settings = Settings { pull_lease: LEASE, render: Arc::new(prompt) };
     let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (clock.clone(), entropy.clone());
     Desk::new(store, clock, entropy, settings).await.expect("the desk starts")
 }

@@ -4,6 +4,7 @@
 mod harness;
 
 mod claims;
+mod lost_answers;
 mod time;
 mod wakeups;
 
@@ -39,4 +40,5 @@ on_both_databases! {
     time::a_desk_that_was_down_hears_heartbeats_before_it_ends_leases,
     wakeups::every_write_moves_the_position_readers_wait_for,
     wakeups::the_loops_do_all_this_by_themselves_and_stop_when_told,
+    wakeups::a_loop_that_panics_has_died_and_says_why,
 }

@@ -39,3 +39,11 @@ pub(crate) async fn the_loops_do_all_this_by_themselves_and_stop_when_told(t: Te
     running.stop().await;
     assert!(desk.claim(claim("a", None)).await.is_err());
 }
+
+pub(crate) async fn a_loop_that_panics_has_died_and_says_why(t: TestDesk) {
+    t.clock.break_down();
+    let mut running = t.loops.start();
+    let why = running.died().await;
+    assert!(why.contains("the clock is broken"), "{why}");
+    running.stop().await;
+}

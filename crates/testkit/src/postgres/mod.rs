@@ -4,11 +4,13 @@ mod account;
 mod binaries;
 mod error;
 mod janitor;
+mod relay;
 mod server;
 mod signal;
 
 pub use self::{
     binaries::Binaries,
     error::PostgresError,
+    relay::Relay,
     server::{Commits, PrivatePostgres},
 };

@@ -82,3 +82,57 @@ fn without_a_desk_json_is_told_too() {
     let outcome = Outcome::from(xb(folder.path()).args(["list", "x", "--", "--json"]).output().unwrap());
     outcome.fails(2, "error: unexpected argument");
 }
+
+/// One command of each way to ask a desk.
+const ASKING: [&[&str]; 7] = [
+    &["list"],
+    &["status"],
+    &["add", "t"],
+    &["claim"],
+    &["show", "1"],
+    &["cancel", "1", "2"],
+    &["release", "1"],
+];
+
+#[test]
+fn whoever_names_a_directory_without_a_desk_is_told_how_to_start_one_there() {
+    // The desk of the environment's directory is not the one that is meant.
+    let desk = Backend::Sqlite.desk();
+    let folder = tempfile::tempdir().unwrap();
+    let none = folder.path().join("no desk");
+    let none = none.to_str().unwrap();
+    for words in ASKING {
+        let outcome = run(&desk, &[&["--data-dir", none], words].concat());
+        outcome.fails(3, "");
+        let expected =
+            format!("xb: no desk is running in {none}\nhint: start one with `xb --data-dir '{none}' up`\n");
+        assert_eq!(outcome.err, expected, "{words:?}");
+    }
+    let outcome = run(&desk, &["list", "--json", "--data-dir", none]);
+    let expected = json!({
+        "error": format!("no desk is running in {none}"),
+        "code": "no_desk",
+        "hint": format!("start one with `xb --data-dir '{none}' up`"),
+    });
+    assert_eq!(told(&outcome, 3), [expected]);
+    let stop = run(&desk, &["stop", "--data-dir", none]);
+    assert_eq!((stop.code, stop.err), (Some(3), format!("xb: no desk is running in {none}\n")));
+    run(&desk, &["list", "--data-dir", none, "--server", &desk.url()]).exits(0);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn hint_at_starting_a_desk_names_the_directory_that_was_named() {
+    let mut desk = Backend::Sqlite.desk();
+    desk.kill_9();
+    let (data_dir, elsewhere) = (desk.data_dir().to_str().unwrap(), tempfile::tempdir().unwrap());
+    for words in ASKING {
+        let output = xb(elsewhere.path()).args(words).args(["--data-dir", data_dir]).output().unwrap();
+        let outcome = Outcome::from(output);
+        outcome.fails(3, &desk.url());
+        let hint =
+            format!("\nhint: start a desk with `xb --data-dir {data_dir} up`, or name one with --server\n");
+        assert!(outcome.err.ends_with(&hint), "{words:?}: {}", outcome.err);
+        run(&desk, words).fails(3, "\nhint: start a desk with `xb up`, or name one with --server\n");
+    }
+}

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{claim, create, on_both, show};
-use crate::harness::{Desk, delete, get, patch, post};
+use super::{claim, create, on_both, report, show};
+use crate::harness::{Desk, Request, delete, get, patch, post};
 
 on_both!(
     new_issue_has_the_documented_shape_and_defaults,
@@ -16,6 +16,7 @@ on_both!(
     same_key_creates_once,
     verbs_move_an_issue_along,
     text_of_every_script_and_size_survives,
+    numbers_come_back_as_the_doubles_that_were_sent,
 );
 
 const FIELDS: [&str; 28] = [
@@ -215,7 +216,7 @@ fn verbs_move_an_issue_along(desk: &mut Desk) {
         assert_eq!(show(desk, &number)["state"], state);
     }
     let next = claim(desk, "ada");
-    desk.send(&super::report(&next, "fail", &json!({"retryable": false}))).expect(200);
+    desk.send(&report(&next, "fail", &json!({"retryable": false}))).expect(200);
     let retried = desk.send_as_person(post(&format!("/api/issues/{number}/retry"), &json!({})));
     assert_eq!(retried.expect(200)["data"]["state"], "queued");
 }
@@ -230,4 +231,48 @@ fn text_of_every_script_and_size_survives(desk: &mut Desk) {
     }
     let description = "x".repeat(100_000);
     assert_eq!(create(desk, &json!({"description": description}))["description"], description);
+}
+
+/// Numbers as they are sent, and as they are shown: in the fewest digits that name the same double. Those
+/// with 17 digits are where a parser that does not take care is off by one.
+const DOUBLES: [(&str, &str); 12] = [
+    ("0.1", "0.1"),
+    ("1e-7", "1e-7"),
+    ("123456789.123456789", "123456789.12345679"),
+    ("31.245270191439438", "31.245270191439438"),
+    ("-121.48791951161945", "-121.48791951161945"),
+    ("100.06999999999999", "100.07"),
+    ("1.0", "1.0"),
+    ("9007199254740993", "9007199254740993"),
+    ("18446744073709551616", "1.8446744073709552e+19"),
+    ("1.7976931348623157e308", "1.7976931348623157e+308"),
+    ("2.2250738585072014e-308", "2.2250738585072014e-308"),
+    ("5e-324", "5e-324"),
+];
+
+/// Compares text: to read the answers would be to trust the parser that is under test.
+fn numbers_come_back_as_the_doubles_that_were_sent(desk: &mut Desk) {
+    let [sent, shown] = [DOUBLES.map(|(sent, _)| sent), DOUBLES.map(|(_, shown)| shown)]
+        .map(|numbers| format!(r#"{{"x":[{}]}}"#, numbers.join(",")));
+    let draft = format!(
+        r#"{{"title":"t","type":"task","status":"todo","signalPayload":{sent},"hypothesis":{sent}}}"#
+    );
+    let created = desk.send(&Request::new("POST", "/api/issues").raw(draft));
+    let number = created.expect(201)["data"]["number"].clone();
+    let issue = || desk.send(&get(&format!("/api/issues/{number}"))).text();
+    let check = |text: &str, field: &str| {
+        assert!(text.contains(&format!(r#""{field}":{shown}"#)), "{field} is not {shown} in {text}");
+    };
+    for text in [&created.text(), &issue()] {
+        check(text, "signalPayload");
+        check(text, "hypothesis");
+    }
+    let next = claim(desk, "ada");
+    let say = |verb: &str, field: &str| {
+        let body = format!(r#"{{"{field}":{sent}}}"#);
+        desk.send(&report(&next, verb, &Value::Null).raw(body)).expect(200);
+        check(&issue(), field);
+    };
+    say("heartbeat", "progress");
+    say("complete", "result");
 }
