@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::claimer::ClaimerQuery;
 use crate::issue::Issue;
 
 /// What a claim hands out.
@@ -46,9 +47,58 @@ impl fmt::Debug for DispatchTicket {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct QueueQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// A comma list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kinds: Option<String>,
+    /// A comma list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
+    /// Whether to list what this claimer would not get, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all: Option<bool>,
+}
+
+impl QueueQuery {
+    /// Returns what the query says about the claimer.
+    pub fn claimer(&self) -> ClaimerQuery {
+        ClaimerQuery {
+            project_id: self.project_id.clone(),
+            kinds: self.kinds.clone(),
+            capabilities: self.capabilities.clone(),
+            owner: self.owner.clone(),
+            adapter: self.adapter.clone(),
+            provider: self.provider.clone(),
+            account: self.account.clone(),
+        }
+    }
+}
+
+impl From<ClaimerQuery> for QueueQuery {
+    fn from(claimer: ClaimerQuery) -> Self {
+        Self {
+            project_id: claimer.project_id,
+            kinds: claimer.kinds,
+            capabilities: claimer.capabilities,
+            owner: claimer.owner,
+            adapter: claimer.adapter,
+            provider: claimer.provider,
+            account: claimer.account,
+            ..Self::default()
+        }
+    }
 }
 
 /// What would be handed out, in that order.
@@ -69,6 +119,21 @@ pub struct QueueEntry {
     pub issue: Issue,
     pub score: i64,
     pub breakdown: Breakdown,
+    /// What keeps the claimer from it; always empty unless `all` was asked for.
+    #[serde(default)]
+    pub gates: Vec<QueueGate>,
+}
+
+/// One closed gate between the claimer and an issue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueueGate {
+    /// A word for programs.
+    pub gate: String,
+    /// A sentence for people.
+    pub detail: String,
+    /// When it opens by itself, where that is known.
+    pub until: Option<String>,
 }
 
 /// The terms that add up to a score.
@@ -76,9 +141,16 @@ pub struct QueueEntry {
 #[serde(rename_all = "camelCase", default)]
 pub struct Breakdown {
     pub priority_weight: i64,
+    /// What an operator added.
+    pub boost: i64,
     pub type_bonus: i64,
     pub goal_bonus: i64,
     pub age_bonus: i64,
+    /// For waiting longer than age counts.
+    pub patience: i64,
+    pub depth_bonus: i64,
+    /// For failed attempts; never positive.
+    pub retry_penalty: i64,
 }
 
 /// Tokens spent since the last report.
@@ -172,6 +244,36 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::claimer::tests::full_query;
+    use crate::issue::tests::issue_json;
+
+    #[test]
+    fn an_entry_reads_and_writes_as_documented() {
+        let wire = json!({
+            "issue": issue_json(), "score": 66,
+            "breakdown": {
+                "priorityWeight": 50, "boost": 5, "typeBonus": 20, "goalBonus": 0, "ageBonus": 1,
+                "patience": 0, "depthBonus": 0, "retryPenalty": -10
+            },
+            "gates": [{"gate": "limit", "detail": "4 of at most 4 are handed out", "until": null}]
+        });
+        let entry: QueueEntry = serde_json::from_value(wire.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&entry).unwrap(), wire);
+    }
+
+    #[test]
+    fn an_entry_of_an_older_server_still_reads() {
+        let wire = json!({"issue": issue_json(), "score": 50, "breakdown": {"priorityWeight": 50}});
+        let entry: QueueEntry = serde_json::from_value(wire).unwrap();
+        assert_eq!((entry.gates, entry.breakdown.retry_penalty), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn a_queue_query_holds_all_a_claimer_says() {
+        let query = QueueQuery { all: Some(true), ..full_query().into() };
+        assert_eq!(query.claimer(), full_query());
+        serde_json::from_str::<QueueQuery>(r#"{"agent": "a"}"#).unwrap_err();
+    }
 
     #[test]
     fn every_report_may_be_empty() {

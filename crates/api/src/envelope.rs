@@ -1,4 +1,4 @@
-//! The shape around one thing: `{"data": …}`.
+//! The shapes around one thing, `{"data": …}`, and around many, `{"data": […], "total": 12}`.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,4 +6,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct One<T> {
     pub data: T,
+}
+
+/// A list whose total is always counted to the end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Many<T> {
+    pub data: Vec<T>,
+    /// How many there are beyond this page too.
+    pub total: i64,
+}
+
+impl<T> Many<T> {
+    /// Wraps a list that is shown to its end.
+    pub fn whole(data: Vec<T>) -> Self {
+        let total = i64::try_from(data.len()).unwrap_or(i64::MAX);
+        Self { data, total }
+    }
+}
+
+/// The query of a list that is read by page.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct PageQuery {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<i64>,
 }

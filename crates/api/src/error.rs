@@ -10,7 +10,7 @@ pub struct ErrorBody {
     pub error: String,
     /// A word for programs.
     pub code: String,
-    /// Present where it adds something: the fields at fault, the legal verbs.
+    /// Present where it adds something: the fields at fault, the legal verbs, the cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// `stop` where the caller works on a dispatch it no longer holds.
@@ -29,6 +29,12 @@ impl ErrorBody {
     pub fn legal(&self) -> Vec<&str> {
         let legal = self.details.as_ref().and_then(|details| details.get("legal")?.as_array());
         legal.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// Returns the numbers of the issues that would have formed a cycle, where `details` names any.
+    pub fn cycle(&self) -> Vec<i64> {
+        let cycle = self.details.as_ref().and_then(|details| details.get("cycle")?.as_array());
+        cycle.into_iter().flatten().filter_map(Value::as_i64).collect()
     }
 }
 
@@ -54,12 +60,14 @@ mod tests {
         let fields = body(json!([{"field": "title", "message": "too long"}])).fields();
         assert_eq!(fields, [FieldError { field: "title".to_owned(), message: "too long".to_owned() }]);
         assert_eq!(body(json!({"legal": ["cancel", "park"]})).legal(), ["cancel", "park"]);
+        assert_eq!(body(json!({"cycle": [3, 1, 2, 3]})).cycle(), [3, 1, 2, 3]);
     }
 
     #[test]
     fn details_of_another_shape_are_nothing() {
         assert_eq!(body(json!("huh")).fields(), []);
         assert!(body(json!([1, 2])).legal().is_empty());
+        assert!(body(json!({"cycle": "#1 → #1"})).cycle().is_empty());
         assert!(ErrorBody::default().fields().is_empty());
     }
 

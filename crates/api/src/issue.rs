@@ -1,10 +1,13 @@
 //! Issues, as the surface calls what the desk calls tasks: the thing itself, creating, patching and listing
 //! it.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::dispatch::DispatchTicket;
+use crate::issue_ref::IssueRef;
+use crate::patch::{nullable, present};
+use crate::relation::Relation;
 
 /// One issue as every route shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,8 +27,16 @@ pub struct Issue {
     pub priority: i64,
     /// The points behind the level, 1 to 100.
     pub priority_value: i64,
+    /// What an operator added to its score.
+    #[serde(default)]
+    pub boost: i64,
     #[serde(default)]
     pub doors: Vec<String>,
+    /// What a claimer must be able to do.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// Whose agents it is for; null for anybody's.
+    pub owner: Option<String>,
     pub max_retries: i64,
     pub signal_source: Option<String>,
     pub signal_payload: Option<Value>,
@@ -45,6 +56,22 @@ pub struct Issue {
     pub updated_at: String,
     pub parent_id: Option<String>,
     pub project_id: Option<String>,
+    /// How many issues stand above it.
+    #[serde(default)]
+    pub depth: i64,
+    /// Whether it waits until its parent is done.
+    #[serde(default)]
+    pub gated_by_parent: bool,
+    /// How many issues that block it are not done.
+    #[serde(default)]
+    pub open_blockers: i64,
+    /// Whether a blocker, its parent or an artifact holds it back.
+    #[serde(default)]
+    pub held: bool,
+    /// The path of the artifact it needs.
+    pub input_artifact: Option<String>,
+    #[serde(default)]
+    pub artifact_present: bool,
     /// The dispatch that is not closed, if there is one.
     pub dispatch: Option<IssueDispatch>,
 }
@@ -85,13 +112,27 @@ pub struct IssueDispatch {
 pub struct IssueDetail {
     #[serde(flatten)]
     pub issue: Issue,
-    pub parent: Option<Value>,
+    pub parent: Option<IssueBrief>,
+    /// At most 200.
     #[serde(default)]
-    pub children: Vec<Value>,
+    pub children: Vec<IssueBrief>,
     #[serde(default)]
     pub labels: Vec<Value>,
     #[serde(default)]
-    pub relations: Vec<Value>,
+    pub relations: Vec<Relation>,
+}
+
+/// One issue in short, as another one shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IssueBrief {
+    pub id: String,
+    pub number: i64,
+    pub title: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub status: String,
+    pub state: String,
 }
 
 /// The body of `POST /api/issues`.
@@ -121,6 +162,23 @@ pub struct IssueCreate {
     pub signal_payload: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hypothesis: Option<Value>,
+    /// By uuid or name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<IssueRef>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gated_by_parent: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boost: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_artifact: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<Vec<IssueRef>>,
 }
 
 /// The body of `PATCH /api/issues/:id`.
@@ -156,6 +214,21 @@ pub struct IssuePatch {
     pub hypothesis: Option<Option<Value>>,
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub agent_summary: Option<Option<String>>,
+    /// By uuid or name.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<Option<String>>,
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<Option<IssueRef>>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub gated_by_parent: Option<bool>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub boost: Option<i64>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub needs: Option<Vec<String>>,
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Option<String>>,
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    pub input_artifact: Option<Option<String>>,
 }
 
 /// What `PATCH /api/issues/:id` answers.
@@ -179,6 +252,12 @@ pub struct IssueQuery {
     pub kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<i64>,
+    /// By uuid or name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// By uuid or number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -199,32 +278,14 @@ pub struct IssueList {
     pub next_cursor: Option<String>,
 }
 
-/// Reads null as `Some(None)`; an absent field never gets here and stays `None`.
-#[expect(clippy::option_option, reason = "see `IssuePatch`")]
-fn nullable<'de, T, D>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
-where
-    T: Deserialize<'de>,
-    D: Deserializer<'de>,
-{
-    Option::deserialize(deserializer).map(Some)
-}
-
-/// Reads a field that cannot be cleared: null is refused, not passed over.
-fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    T: Deserialize<'de>,
-    D: Deserializer<'de>,
-{
-    T::deserialize(deserializer).map(Some)
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use serde_json::json;
 
     use super::*;
 
-    fn issue_json() -> Value {
+    /// Returns an issue as every route shows it.
+    pub(crate) fn issue_json() -> Value {
         json!({
             "id": "01990000-0000-7000-8000-000000000000", "number": 42, "title": "t", "description": null,
             "type": "task", "status": "todo", "state": "queued",
@@ -234,8 +295,15 @@ mod tests {
             "attempt": 0, "counters": {"crash": 0, "unavailable": 0, "retry": 0, "lost": 0},
             "notBefore": null, "queuedAt": "2026-01-01T00:00:00Z", "startedAt": null, "completedAt": null,
             "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",
-            "parentId": null, "projectId": null, "dispatch": null
+            "parentId": null, "projectId": null, "boost": 5, "needs": ["rust"], "owner": null,
+            "depth": 0, "gatedByParent": false, "openBlockers": 1, "held": true,
+            "inputArtifact": "out/plan.md", "artifactPresent": false, "dispatch": null
         })
+    }
+
+    /// Returns an issue as another one shows it.
+    pub(crate) fn brief_json() -> Value {
+        json!({"id": "0199b", "number": 7, "title": "b", "type": "plan", "status": "done", "state": "done"})
     }
 
     #[test]
@@ -253,6 +321,55 @@ mod tests {
     }
 
     #[test]
+    fn an_issue_of_an_older_server_still_reads() {
+        let mut older = issue_json();
+        let fields = older.as_object_mut().unwrap();
+        for field in [
+            "boost",
+            "needs",
+            "owner",
+            "depth",
+            "gatedByParent",
+            "openBlockers",
+            "held",
+            "inputArtifact",
+            "artifactPresent",
+        ] {
+            fields.remove(field).unwrap();
+        }
+        let issue: Issue = serde_json::from_value(older).unwrap();
+        assert_eq!((issue.boost, issue.depth, issue.held, issue.owner), (0, 0, false, None));
+    }
+
+    #[test]
+    fn a_detail_shows_what_stands_around_the_issue() {
+        let mut wire = issue_json();
+        wire["parent"] = brief_json();
+        wire["children"] = json!([brief_json()]);
+        wire["labels"] = json!([]);
+        wire["relations"] = json!([{
+            "id": "0199r", "type": "blocks", "issueId": "0199a", "relatedIssueId": "0199b",
+            "related": brief_json(), "createdAt": "2026-01-01T00:00:00Z"
+        }]);
+        let detail: IssueDetail = serde_json::from_value(wire.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&detail).unwrap(), wire);
+    }
+
+    #[test]
+    fn requests_name_other_issues_by_uuid_or_number() {
+        let create: IssueCreate = serde_json::from_str(
+            r#"{"title": "t", "type": "task", "parentId": 3, "blockedBy": ["4", 5, "0199"]}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            serde_json::to_value(&create).unwrap(),
+            json!({"title": "t", "type": "task", "parentId": "3", "blockedBy": ["4", "5", "0199"]})
+        );
+        let patch: IssuePatch = serde_json::from_str(r#"{"parentId": 3}"#).unwrap();
+        assert_eq!(patch.parent_id, Some(Some(IssueRef::from(3))));
+    }
+
+    #[test]
     fn patch_tells_null_from_absent() {
         let patch: IssuePatch =
             serde_json::from_str(r#"{"description": null, "hypothesis": {"a": 1}}"#).unwrap();
@@ -266,8 +383,27 @@ mod tests {
     }
 
     #[test]
+    fn patch_takes_an_issue_out_of_what_it_was_put_in() {
+        let wire = json!({"projectId": null, "parentId": null, "owner": null, "inputArtifact": null});
+        let patch: IssuePatch = serde_json::from_value(wire.clone()).unwrap();
+        assert_eq!((&patch.parent_id, &patch.owner), (&Some(None), &Some(None)));
+        assert_eq!(serde_json::to_value(&patch).unwrap(), wire);
+    }
+
+    #[test]
     fn patch_refuses_null_where_nothing_can_be_cleared() {
-        for field in ["title", "type", "status", "priority", "priorityValue", "doors", "maxRetries"] {
+        for field in [
+            "title",
+            "type",
+            "status",
+            "priority",
+            "priorityValue",
+            "doors",
+            "maxRetries",
+            "gatedByParent",
+            "boost",
+            "needs",
+        ] {
             let body = format!(r#"{{"{field}": null}}"#);
             assert!(serde_json::from_str::<IssuePatch>(&body).is_err(), "{field}");
         }

@@ -4,9 +4,21 @@
 //! illegal one, nor what a state allows. Requests refuse unknown fields, so that a misspelt one is not lost
 //! in silence; answers ignore them, so that an old client survives a new server.
 
+pub mod artifact;
+pub mod claimer;
 pub mod client;
 pub mod dispatch;
+pub mod doctor;
 pub mod envelope;
 pub mod error;
+pub mod gate;
+pub mod goal;
 pub mod issue;
+pub mod issue_ref;
+pub mod order;
+mod patch;
+pub mod project;
+pub mod relation;
+pub mod rules;
 pub mod status;
+pub mod why;

@@ -2,15 +2,20 @@
 //!
 //! Each source becomes a [`layer::Layer`] of the keys it mentions; the layers are laid over each other and
 //! checked once, into a [`Config`] in which nothing is optional. The environment is read here
-//! (`environment.rs`) and nowhere else. `default.toml` names every key and is the reference.
+//! (`environment.rs`) and nowhere else. `default.toml` names every key and is the reference. A file is TOML or,
+//! by its extension, YAML; the names of seed 004's file mean keys of ours.
 
 mod database;
 mod environment;
 mod file;
 mod key;
 mod layer;
+mod node;
 mod problem;
 mod resolve;
+mod rules;
+mod seed_004;
+mod yaml;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -23,6 +28,7 @@ pub(crate) use self::environment::Environment;
 pub(crate) use self::key::Key;
 use self::layer::{Layer, Origin};
 pub(crate) use self::problem::ConfigProblem;
+pub(crate) use self::rules::Rules;
 
 /// The file that is read from the data directory when none is named.
 const FILE_NAME: &str = "extraboard.toml";
@@ -34,6 +40,7 @@ pub(crate) struct Config {
     pub(crate) database: Database,
     pub(crate) server: Server,
     pub(crate) leases: Leases,
+    pub(crate) rules: Rules,
     pub(crate) log: Log,
 }
 
@@ -70,6 +77,7 @@ pub(crate) struct Flags {
     pub(crate) db: Option<String>,
     pub(crate) listen: Option<String>,
     pub(crate) metrics_listen: Option<String>,
+    pub(crate) profile: Option<String>,
     pub(crate) verbose: u8,
 }
 
@@ -109,10 +117,7 @@ impl Loaded {
     pub(crate) fn shown(&self) -> Vec<Shown> {
         let origin =
             |key| self.layer.get(key).map_or(&Origin::Default, |setting| &setting.origin).to_string();
-        Key::ALL
-            .into_iter()
-            .map(|key| Shown { key, value: self.config.shown(key), origin: origin(key) })
-            .collect()
+        Key::all().map(|key| Shown { key, value: self.config.shown(key), origin: origin(key) }).collect()
     }
 }
 
@@ -125,6 +130,15 @@ impl Config {
             Key::ServerMetricsListen => json!(self.server.metrics_listen.to_string()),
             Key::ServerHosts => json!(self.server.hosts),
             Key::LeasesPullSecs => json!(self.leases.pull_secs),
+            Key::PollIntervalSecs => json!(self.rules.poll_interval_secs),
+            Key::ProfileName => json!(self.rules.profile.name.as_str()),
+            Key::ProfileNumber(number) => json!(self.rules.number(number)),
+            Key::LimitTotal => json!(self.rules.limits.total),
+            Key::LimitProject => json!(self.rules.limits.project),
+            Key::LimitAgent => json!(self.rules.limits.agent),
+            Key::LimitAccount => json!(self.rules.limits.account),
+            Key::LimitKind(kind) => json!(self.rules.limits.kinds.get(&kind)),
+            Key::LimitAgents => json!(self.rules.limits.agents),
             Key::LogLevel => json!(self.log.level.to_string()),
             Key::LogFormat => match self.log.format {
                 LogFormat::Text => json!("text"),

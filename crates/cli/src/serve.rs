@@ -79,6 +79,7 @@ async fn start_desk(plan: &ServePlan, store: Store) -> Result<(Desk, Running), C
     let settings = Settings {
         pull_lease: Span::from_secs(plan.config.leases.pull_secs.into()),
         render: Arc::new(extraboard_server::prompt::plain),
+        rules: plan.config.rules.said.clone(),
     };
     let started = Desk::new(store, Arc::new(SystemClock), Arc::new(SystemEntropy), settings).await;
     started.map(|(desk, loops)| (desk, loops.start())).map_err(store_failed)
@@ -207,6 +208,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use extraboard_core::clock::{Clock, Timestamp as Moment};
+    use extraboard_store::verbs::RulesEdit;
 
     use super::*;
 
@@ -229,8 +231,11 @@ mod tests {
     async fn doomed_desk(database: &str) -> (Desk, Running) {
         let store = Store::open(database, &Opening { now: START, note: String::new() }).await.unwrap();
         let clock = Arc::new(FragileClock::default());
-        let settings =
-            Settings { pull_lease: Span::from_mins(60), render: Arc::new(extraboard_server::prompt::plain) };
+        let settings = Settings {
+            pull_lease: Span::from_mins(60),
+            render: Arc::new(extraboard_server::prompt::plain),
+            rules: RulesEdit::default(),
+        };
         let (desk, loops) = Desk::new(store, clock.clone(), Arc::new(SystemEntropy), settings).await.unwrap();
         clock.broken.store(true, Ordering::SeqCst);
         (desk, loops.start())

@@ -2,7 +2,9 @@
 
 use crate::clock::{Span, Timestamp};
 use crate::doors::Door;
-use crate::id::{DispatchId, Fence, TaskNumber};
+use crate::gate::Account;
+use crate::id::{DispatchId, Fence, ProjectNumber, TaskNumber};
+use crate::kind::Kind;
 use crate::reason::Reason;
 use crate::report::{Outcome, Retryable};
 
@@ -62,6 +64,14 @@ pub struct Dispatch {
     pub holder: String,
     /// The door it left by.
     pub door: Door,
+    /// The kind of the task when it was handed out.
+    pub kind: Kind,
+    /// The project of the task when it was handed out.
+    pub project: Option<ProjectNumber>,
+    /// What its holder is run by.
+    pub adapter: Option<String>,
+    /// The account it is worked on.
+    pub account: Option<Account>,
     /// Where it stands.
     pub phase: Phase,
     /// What its holder said about its end.

@@ -29,6 +29,38 @@ words! {
         TaskSentBack = "task.sent_back",
         /// A task's waiting time is over: it stands in line.
         TaskDue = "task.due",
+        /// A task waits for a blocker, its parent or an artifact.
+        TaskHeld = "task.held",
+        /// Nothing holds a task back any more.
+        TaskFreed = "task.freed",
+        /// Two tasks were related.
+        RelationCreated = "relation.created",
+        /// A relation was taken back.
+        RelationDeleted = "relation.deleted",
+        /// An artifact is there.
+        ArtifactPresent = "artifact.present",
+        /// A project came in.
+        ProjectCreated = "project.created",
+        /// Fields of a project changed.
+        ProjectEdited = "project.edited",
+        /// A project was deleted.
+        ProjectDeleted = "project.deleted",
+        /// A goal came in.
+        GoalCreated = "goal.created",
+        /// Fields of a goal changed.
+        GoalEdited = "goal.edited",
+        /// A goal was deleted.
+        GoalDeleted = "goal.deleted",
+        /// The rules changed: the profile or the limits.
+        RulesChanged = "rules.changed",
+        /// Waiting tasks stand where the new rules put them.
+        RulesApplied = "rules.applied",
+        /// A provider refused, and its account is left alone for a while.
+        AccountLimited = "account.limited",
+        /// An account works again.
+        AccountCleared = "account.cleared",
+        /// The doctor put something right.
+        DoctorRepaired = "doctor.repaired",
         /// A task was given up on by the desk.
         TaskDeadLettered = "task.dead_lettered",
         /// A task needs a person before it can go on.

@@ -49,6 +49,23 @@ uuid_id! {
     DispatchId
 }
 
+uuid_id! {
+    /// A relation's permanent id.
+    RelationId
+}
+uuid_id! {
+    /// A project's permanent id.
+    ProjectId
+}
+uuid_id! {
+    /// A goal's permanent id.
+    GoalId
+}
+uuid_id! {
+    /// An artifact's permanent id.
+    ArtifactId
+}
+
 macro_rules! number_id {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
@@ -71,6 +88,10 @@ number_id! {
     /// How often a task has been handed out, ever. Only grows, so of two
     /// dispatches of one task the one with the larger fence is the newer.
     Fence
+}
+number_id! {
+    /// A project's short number.
+    ProjectNumber
 }
 number_id! {
     /// A lane of the line.

@@ -4,18 +4,24 @@
 //! draws a random number. What the other crates do, this one decides.
 
 pub mod caller;
+pub mod capabilities;
 pub mod clock;
 pub mod dispatch;
 pub mod doors;
 pub mod event;
+pub mod gate;
+pub mod graph;
 pub mod id;
 pub mod kind;
 pub mod line;
 pub mod patch;
 pub mod priority;
+pub mod profile;
+pub mod project;
 pub mod reason;
 pub mod report;
 pub mod state;
 pub mod status;
 pub mod task;
+pub mod why;
 pub mod words;

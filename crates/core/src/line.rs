@@ -1,77 +1,107 @@
 //! Rank: the order of the line, fixed when a task enters it.
 //!
-//! Age raises every waiting task at the same rate, so their order does not
-//! change with time. A point is worth a day of waiting: a task with 50 points
-//! stands in line as if it had arrived 50 days earlier. That moment, the
-//! virtual arrival, is sorted once, on write.
+//! Under a profile whose age grows for ever at one rate the order of all tasks
+//! never changes: a point is worth a fixed span of waiting, and the line is sorted
+//! once, on write, by *virtual arrival*. Where age is capped no such order exists,
+//! but among tasks with equal points the older one is always ahead: each number of
+//! points is a *level*, sorted by waiting, and a claim compares the heads of the
+//! levels at its own time. Nothing in line ever has to be moved because time passes.
 
-use crate::clock::{Span, Timestamp};
-use crate::doors::{Door, Doors};
-use crate::id::TaskNumber;
+use std::cmp::Reverse;
+
+use crate::capabilities::Capabilities;
+use crate::clock::Timestamp;
+use crate::doors::Doors;
+use crate::id::{ProjectNumber, TaskNumber};
 use crate::kind::Kind;
-use crate::priority::Priority;
+use crate::profile::Profile;
 
-/// What one point of score is worth in waiting time.
-pub const POINT: Span = Span::from_days(1);
-
-/// A task's place in line; the smaller one is handed out first.
+/// A task's place in line: its level, and its place there.
+///
+/// Of two ranks of one level the smaller is handed out first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank {
-    /// When the task would have arrived if it had no points.
-    pub arrival: Timestamp,
+    /// The points, where age is capped; else 0.
+    pub level: i64,
+    /// The place in the level's order.
+    pub arrival: i64,
     /// When it was queued: the first tie-breaker.
     pub queued_at: Timestamp,
     /// Its number: the last one.
     pub number: TaskNumber,
 }
 
+/// What ranks of different levels are compared by; the smaller is handed out first.
+pub type Order = (Reverse<i128>, Timestamp, TaskNumber);
+
 impl Rank {
-    /// Ranks a task of that priority, queued at that moment.
-    pub fn new(priority: Priority, queued_at: Timestamp, number: TaskNumber) -> Self {
-        let head_start = Span::from_micros(POINT.as_micros() * priority.points());
-        Self { arrival: queued_at.minus(head_start), queued_at, number }
+    /// Ranks a task with these points, queued at that moment.
+    pub fn new(profile: &Profile, points: i64, queued_at: Timestamp, number: TaskNumber) -> Self {
+        if profile.is_linear() {
+            return Self { level: 0, arrival: profile.arrival(points, queued_at), queued_at, number };
+        }
+        Self { level: points, arrival: queued_at.as_micros(), queued_at, number }
+    }
+
+    /// Returns where the task stands among all others at that time.
+    pub fn order(&self, profile: &Profile, now: Timestamp) -> Order {
+        (Reverse(self.merit(profile, now)), self.queued_at, self.number)
+    }
+
+    fn merit(&self, profile: &Profile, now: Timestamp) -> i128 {
+        if profile.is_linear() {
+            profile.linear_merit(self.arrival, now)
+        } else {
+            profile.capped_merit(self.level, self.queued_at, now)
+        }
+    }
+
+    /// Returns the first rank of a level that is not ahead of this one: whatever is
+    /// smaller there is ahead.
+    #[must_use]
+    pub fn bound_in(&self, level: i64, profile: &Profile, now: Timestamp) -> Self {
+        if profile.is_linear() || level == self.level {
+            return Self { level, ..*self };
+        }
+        let merit = self.merit(profile, now);
+        let worth = |micros| profile.capped_merit(level, Timestamp::from_micros(micros), now);
+        // Waiting less is never worth more, so both edges can be searched for.
+        let equal_from = first_micros(|micros| worth(micros) <= merit);
+        let less_from = first_micros(|micros| worth(micros) < merit);
+        let queued = self.queued_at.as_micros().clamp(equal_from, less_from);
+        let tied = queued == self.queued_at.as_micros();
+        let number = if tied { self.number } else { TaskNumber(0) };
+        Self { level, arrival: queued, queued_at: Timestamp::from_micros(queued), number }
     }
 }
 
-/// The parts of a score, in whole points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Score {
-    /// Points for priority.
-    pub priority: i64,
-    /// Points for the time spent waiting.
-    pub age: i64,
-}
-
-impl Score {
-    /// Scores a task of that priority, queued at that moment.
-    ///
-    /// Points shown are whole while the line is exact, so this order never
-    /// contradicts the line's, it only has more ties.
-    pub fn new(priority: Priority, queued_at: Timestamp, now: Timestamp) -> Self {
-        let age = now.since(queued_at).as_micros().div_euclid(POINT.as_micros()).max(0);
-        Self { priority: priority.points(), age }
+/// Returns the first moment of which something is true that stays true.
+fn first_micros(is_true: impl Fn(i64) -> bool) -> i64 {
+    let (mut low, mut high) = (0, i64::MAX);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_true(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
     }
-
-    /// Returns the sum of the parts.
-    pub const fn total(self) -> i64 {
-        self.priority + self.age
-    }
+    low
 }
 
 /// What tasks of one lane have in common: gates look at nothing else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lane {
+    /// The project they belong to.
+    pub project: Option<ProjectNumber>,
     /// The sort of work.
     pub kind: Kind,
+    /// What it takes to do them.
+    pub needs: Capabilities,
+    /// Whose agents may do them; anybody's if nobody is named.
+    pub owner: Option<String>,
     /// The doors they may leave by.
     pub doors: Doors,
-}
-
-impl Lane {
-    /// Tells whether a claimer at that door may take from this lane.
-    pub const fn is_open(&self, door: Door) -> bool {
-        self.doors.contains(door)
-    }
 }
 
 #[cfg(test)]
@@ -79,55 +109,101 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::clock::Span;
+    use crate::profile::ProfileName;
 
-    fn priority(points: i64) -> Priority {
-        Priority::new(points).unwrap()
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn shipped(name: ProfileName) -> Profile {
+        Profile::shipped(name)
+    }
+
+    fn rank(profile: &Profile, points: i64, waited: Span, number: i64) -> Rank {
+        Rank::new(profile, points, NOW.minus(waited), TaskNumber(number))
     }
 
     #[test]
-    fn a_point_is_worth_a_day() {
-        let now = Timestamp::from_micros(0).plus(Span::from_days(400));
-        let urgent = Rank::new(priority(100), now, TaskNumber(2));
-        let patient = Rank::new(priority(10), now.minus(Span::from_days(91)), TaskNumber(1));
-        let younger = Rank::new(priority(10), now.minus(Span::from_days(89)), TaskNumber(3));
-        assert!(patient < urgent);
-        assert!(urgent < younger);
+    fn in_pipeline_a_point_is_worth_a_day() {
+        let profile = shipped(ProfileName::Pipeline);
+        let urgent = rank(&profile, 100, Span::ZERO, 2);
+        assert!(rank(&profile, 10, Span::from_days(91), 1) < urgent);
+        assert!(urgent < rank(&profile, 10, Span::from_days(89), 3));
     }
 
     #[test]
-    fn ties_go_to_the_earlier_then_to_the_smaller_number() {
-        let day = Timestamp::from_micros(0).plus(Span::from_days(100));
-        let rank = |points, days, number| {
-            Rank::new(priority(points), day.plus(Span::from_days(days)), TaskNumber(number))
-        };
-        assert!(rank(50, 0, 9) < rank(51, 1, 1));
-        assert!(rank(50, 0, 1) < rank(50, 0, 2));
+    fn a10_ties_go_to_the_earlier_then_to_the_smaller_number() {
+        let profile = shipped(ProfileName::Pipeline);
+        assert!(rank(&profile, 50, Span::from_days(1), 9) < rank(&profile, 51, Span::ZERO, 1));
+        assert!(rank(&profile, 50, Span::ZERO, 1) < rank(&profile, 50, Span::ZERO, 2));
     }
 
     #[test]
-    fn a_task_queued_in_the_future_has_no_age() {
-        let now = Timestamp::from_micros(0);
-        assert_eq!(Score::new(priority(50), now.plus(POINT), now).total(), 50);
+    fn in_depth_first_an_old_plan_beats_a_fresh_deep_code_loop_only_with_patience() {
+        let profile = shipped(ProfileName::DepthFirst);
+        let code = rank(&profile, 130, Span::ZERO, 1);
+        let ahead = |waited| rank(&profile, 40, waited, 2).order(&profile, NOW) < code.order(&profile, NOW);
+        assert!(!ahead(Span::from_mins(50)));
+        assert!(!ahead(Span::from_mins(50 + 40 * 60 - 1)));
+        // At 40 hours past the cap both have 130; the tie goes to the one that waited.
+        assert!(ahead(Span::from_mins(50 + 40 * 60)));
+    }
+
+    #[test]
+    fn without_age_the_older_of_equals_is_first() {
+        let mut profile = shipped(ProfileName::Pipeline);
+        profile.set("age_boost_per_day", 0).unwrap();
+        assert!(rank(&profile, 50, Span::from_days(9), 9) < rank(&profile, 50, Span::ZERO, 1));
+        assert!(rank(&profile, 51, Span::ZERO, 9) < rank(&profile, 50, Span::from_days(999), 1));
+    }
+
+    fn profiles() -> impl Strategy<Value = Profile> {
+        let capped = (0i64..4, 0i64..60, 0i64..3).prop_map(|(age, max, patience)| {
+            let mut profile = shipped(ProfileName::DepthFirst);
+            profile.set("age_boost_per_minute", age).unwrap();
+            profile.set("age_boost_max", max).unwrap();
+            profile.set("patience_per_hour", patience).unwrap();
+            profile
+        });
+        prop_oneof![Just(shipped(ProfileName::Pipeline)), capped]
     }
 
     proptest! {
+        /// A rank of one level is smaller exactly if it is ahead, whatever the time.
         #[test]
-        fn the_line_refines_the_shown_score_at_any_time(
-            a in (1i64..=100, 0i64..1_000_000_000_000),
-            b in (1i64..=100, 0i64..1_000_000_000_000),
+        fn within_a_level_the_order_never_changes(
+            profile in profiles(),
+            points in -50i64..200,
+            a in 0i64..20_000_000_000, b in 0i64..20_000_000_000, later in 0i64..1_000_000_000_000,
+        ) {
+            let a = rank(&profile, points, Span::from_micros(a), 1);
+            let b = rank(&profile, points, Span::from_micros(b), 2);
+            let now = NOW.plus(Span::from_micros(later));
+            prop_assert_eq!(a < b, a.order(&profile, now) < b.order(&profile, now));
+        }
+
+        #[test]
+        fn a_linear_order_never_changes(
+            a in (-500i64..500, 0i64..1_000_000_000_000), b in (-500i64..500, 0i64..1_000_000_000_000),
             later in 0i64..10_000_000_000_000,
         ) {
-            let now = Timestamp::from_micros(1_000_000_000_000 + later);
-            let place = |(points, queued_at): (i64, i64), number| {
-                let queued_at = Timestamp::from_micros(queued_at);
-                let rank = Rank::new(priority(points), queued_at, TaskNumber(number));
-                (rank, Score::new(priority(points), queued_at, now).total())
-            };
-            let (rank_a, score_a) = place(a, 1);
-            let (rank_b, score_b) = place(b, 2);
-            if score_a > score_b {
-                prop_assert!(rank_a < rank_b);
-            }
+            let profile = shipped(ProfileName::Pipeline);
+            let a = rank(&profile, a.0, Span::from_micros(a.1), 1);
+            let b = rank(&profile, b.0, Span::from_micros(b.1), 2);
+            let now = NOW.plus(Span::from_micros(later));
+            prop_assert_eq!(a < b, a.order(&profile, now) < b.order(&profile, now));
+        }
+
+        /// Smaller than the bound in a level is exactly what is ahead.
+        #[test]
+        fn a_bound_parts_a_level(
+            profile in profiles(),
+            mine in (0i64..200, 0i64..400_000_000_000), other in (0i64..200, 0i64..400_000_000_000),
+            numbers in prop_oneof![Just((1, 2)), Just((2, 1))],
+        ) {
+            let mine = rank(&profile, mine.0, Span::from_micros(mine.1), numbers.0);
+            let other = rank(&profile, other.0, Span::from_micros(other.1), numbers.1);
+            let ahead = other.order(&profile, NOW) < mine.order(&profile, NOW);
+            prop_assert_eq!(other < mine.bound_in(other.level, &profile, NOW), ahead);
         }
     }
 }

@@ -64,7 +64,8 @@ const LOST_MAX: i64 = 10;
 const RETRY_BACKOFF_BASE: Span = Span::from_secs(30);
 /// The longest wait after a failed attempt, before jitter.
 const RETRY_BACKOFF_MAX: Span = Span::from_mins(15);
-/// The shortest wait after a provider refused, until accounts have gates.
+/// The shortest wait after a provider refused on an account nobody named: there is
+/// no gate to close.
 const RATE_LIMIT_BACKOFF: Span = Span::from_secs(2);
 /// The wait after a prompt could not be made.
 const PROMPT_BACKOFF: Span = Span::from_mins(5);
@@ -114,6 +115,8 @@ pub struct Settlement {
     pub counters: Counters,
     /// How often the task may be tried again.
     pub max_retries: i64,
+    /// Whether the work was done on a named account, which has a gate of its own.
+    pub on_account: bool,
     /// The present.
     pub now: Timestamp,
     /// For jitter.
@@ -159,6 +162,8 @@ pub fn route(settlement: &Settlement) -> Route {
         R::HardCapExceeded => Route { verb: Some(Verb::Fail), notice: Some(Notice::Alert), ..stay },
         R::CostLimitReached => Route { verb: Some(Verb::Block), ..stay },
         R::Asked | R::Setup => Route { verb: Some(Verb::Block), notice: Some(Notice::NeedsPerson), ..stay },
+        // The gate of the account holds back whoever works on it; others may go on at once.
+        R::RateLimited if settlement.on_account => Route { verb: Some(Verb::Requeue), ..stay },
         R::RateLimited => requeue_after(settlement, settlement.counters, RATE_LIMIT_BACKOFF),
         R::PromptBroken => Route {
             notice: Some(Notice::NeedsPerson),
@@ -236,6 +241,7 @@ mod tests {
             retry_after: None,
             counters: Counters { crash: 1, unavailable: 2, retry: 1, lost: 3 },
             max_retries: 3,
+            on_account: false,
             now: NOW,
             draw: Draw::NONE,
         }
@@ -346,6 +352,18 @@ mod tests {
         assert_eq!(route.not_before, Some(NOW.plus(Span::from_secs(90))));
         assert_eq!(route.counters, told.counters);
         assert_eq!(waits(settlement(Reason::RateLimited), 1), [(Verb::Requeue, Some(2))]);
+    }
+
+    #[test]
+    fn rate_limited_on_an_account_leaves_the_waiting_to_its_gate() {
+        let told = Settlement {
+            retry_after: Some(Span::from_secs(90)),
+            on_account: true,
+            ..settlement(Reason::RateLimited)
+        };
+        let route = route(&told);
+        assert_eq!((route.verb, route.not_before), (Some(Verb::Requeue), None));
+        assert_eq!(route.counters, told.counters);
     }
 
     #[test]

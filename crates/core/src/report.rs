@@ -70,6 +70,8 @@ pub enum Report {
         retry_after: Option<Span>,
         /// What went wrong, for people.
         error: Option<String>,
+        /// Who refused, where the claim did not name an account.
+        provider: Option<String>,
     },
     /// The work is given back.
     Release,

@@ -1,11 +1,13 @@
 //! A task: the unit of work, and what may be changed about it.
 
+use crate::capabilities::Capabilities;
 use crate::clock::Timestamp;
 use crate::doors::Doors;
-use crate::id::{DispatchId, Fence, TaskId, TaskNumber};
+use crate::id::{DispatchId, Fence, ProjectId, ProjectNumber, TaskId, TaskNumber};
 use crate::kind::Kind;
 use crate::line::{Lane, Rank};
 use crate::priority::Priority;
+use crate::profile::Ranking;
 use crate::reason::Counters;
 use crate::state::{IllegalTransition, State, Verb};
 
@@ -17,6 +19,12 @@ pub const DESCRIPTION_CHARS_MAX: usize = 100_000;
 pub const MAX_RETRIES_DEFAULT: i64 = 3;
 /// The most retries a task may ask for.
 pub const MAX_RETRIES_MAX: i64 = 100;
+/// The most points an operator may add or take.
+pub const BOOST_MAX: i64 = 10_000;
+/// The longest name of an owner, in characters.
+pub const OWNER_CHARS_MAX: usize = 100;
+/// The longest path of an artifact, in characters.
+pub const ARTIFACT_CHARS_MAX: usize = 500;
 
 /// A unit of work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +43,34 @@ pub struct Task {
     pub state: State,
     /// How much it matters.
     pub priority: Priority,
+    /// Points the operator added.
+    pub boost: i64,
     /// The ways it may leave.
     pub doors: Doors,
+    /// What it takes to do it.
+    pub needs: Capabilities,
+    /// Whose agents may do it; anybody's if nobody is named.
+    pub owner: Option<String>,
+    /// The project it belongs to.
+    pub project: Option<ProjectNumber>,
+    /// That project's permanent id.
+    pub project_id: Option<ProjectId>,
+    /// The task it is a part of.
+    pub parent: Option<TaskNumber>,
+    /// That task's permanent id.
+    pub parent_id: Option<TaskId>,
+    /// How many tasks it lies below.
+    pub depth: i64,
+    /// Whether it waits for its parent.
+    pub gated_by_parent: bool,
+    /// Whether its parent is not done; false without a parent.
+    pub parent_open: bool,
+    /// How many of its blockers hold it back.
+    pub open_blockers: i64,
+    /// The artifact it waits for.
+    pub artifact: Option<String>,
+    /// Whether that is there.
+    pub artifact_present: bool,
     /// How often it may be tried again.
     pub max_retries: i64,
     /// Where the signal behind it came from.
@@ -75,15 +109,29 @@ pub struct Task {
     pub deleted_at: Option<Timestamp>,
 }
 
-/// Where a task is kept while it waits.
+/// Where a task is kept while it waits. Every queued task without a dispatch is in
+/// exactly one of the last three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// It does not wait for a claim.
     Nowhere,
+    /// It waits for a blocker, its parent or an artifact.
+    Held,
     /// It waits for a moment.
     Timer(Timestamp),
     /// It stands in line.
-    Line(Lane, Rank),
+    Line,
+}
+
+/// What a task's place in line depends on; the profile and the goal aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    lane: Lane,
+    priority: Priority,
+    boost: i64,
+    depth: i64,
+    failures: i64,
+    queued_at: Option<Timestamp>,
 }
 
 impl Task {
@@ -93,10 +141,45 @@ impl Task {
     /// [`Task::forget_past`] in the transaction that moves it into the line.
     pub fn place(&self) -> Place {
         let waits = self.state == State::Queued && self.dispatch.is_none() && self.deleted_at.is_none();
-        let Some(queued_at) = self.queued_at.filter(|_| waits) else { return Place::Nowhere };
         match self.not_before {
+            _ if !waits || self.queued_at.is_none() => Place::Nowhere,
+            _ if self.is_held() => Place::Held,
             Some(at) => Place::Timer(at),
-            None => Place::Line(self.lane(), Rank::new(self.priority, queued_at, self.number)),
+            None => Place::Line,
+        }
+    }
+
+    /// Tells whether a blocker, the parent or an artifact holds the task back.
+    pub const fn is_held(&self) -> bool {
+        self.open_blockers > 0 || self.waits_for_parent() || self.waits_for_artifact()
+    }
+
+    /// Tells whether the task waits for its parent.
+    pub const fn waits_for_parent(&self) -> bool {
+        self.gated_by_parent && self.parent_open
+    }
+
+    /// Tells whether the task waits for an artifact.
+    pub const fn waits_for_artifact(&self) -> bool {
+        self.artifact.is_some() && !self.artifact_present
+    }
+
+    /// Returns the task's rank, if it waits.
+    pub fn rank(&self, ranking: &Ranking) -> Option<Rank> {
+        let queued_at = self.queued_at?;
+        let points = ranking.profile.score(self, ranking.goal, queued_at).points();
+        Some(Rank::new(&ranking.profile, points, queued_at, self.number))
+    }
+
+    /// Returns what the task's place in line depends on.
+    pub fn standing(&self) -> Standing {
+        Standing {
+            lane: self.lane(),
+            priority: self.priority,
+            boost: self.boost,
+            depth: self.depth,
+            failures: self.counters.crash + self.counters.retry,
+            queued_at: self.queued_at,
         }
     }
 
@@ -106,8 +189,14 @@ impl Task {
     }
 
     /// Returns the lane the task belongs to.
-    pub const fn lane(&self) -> Lane {
-        Lane { kind: self.kind, doors: self.doors }
+    pub fn lane(&self) -> Lane {
+        Lane {
+            project: self.project,
+            kind: self.kind,
+            needs: self.needs.clone(),
+            owner: self.owner.clone(),
+            doors: self.doors,
+        }
     }
 
     /// Applies a verb: the new state and what goes with it.

@@ -6,13 +6,12 @@
 use std::time::Duration;
 
 use extraboard_core::caller::Caller;
+use extraboard_core::gate::Nothing;
 use extraboard_core::id::DispatchId;
 use extraboard_core::reason::Reason;
 use extraboard_core::report::Report;
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{
-    ClaimBatch, ClaimRequest, Claimed, DispatchReport, DispatchTerminate, Nothing, Usage,
-};
+use extraboard_store::verbs::{ClaimBatch, ClaimRequest, Claimed, DispatchReport, DispatchTerminate, Usage};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::desk::Desk;

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::{Clock, Entropy, Span, Timestamp};
-use extraboard_core::doors::Door;
-use extraboard_core::id::{DispatchId, Pos, TaskId};
+use extraboard_core::gate::{Claimer, Nothing};
+use extraboard_core::id::{ArtifactId, DispatchId, GoalId, Pos, ProjectId, RelationId, TaskId};
 use extraboard_core::reason::Draw;
 use extraboard_store::error::Error;
 use extraboard_store::verbs::{
-    Advance, ClaimRequest, Claimed, Ctx, DueNext, IdempotencyKey, Nothing, Queue, QueuePage, Render,
+    Advance, ClaimRequest, Claimed, Ctx, DueNext, IdempotencyKey, Queue, QueuePage, Render, Rules, RulesEdit,
+    RulesInit, Why, WhyAnswer,
 };
 use extraboard_store::{Store, Verb};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -34,6 +35,9 @@ pub struct Settings {
     pub pull_lease: Span,
     /// Makes prompts.
     pub render: Render,
+    /// What this server was told to rank and hand out by: an empty database takes it,
+    /// one that has rules keeps them.
+    pub rules: RulesEdit,
 }
 
 impl std::fmt::Debug for Settings {
@@ -56,6 +60,10 @@ pub(crate) struct Shared {
     pub(crate) claims: mpsc::Sender<Waiting>,
     /// Rung after each write: there may be events to stamp.
     pub(crate) written: Notify,
+    /// Rung when rules or goals changed: there may be tasks to move.
+    pub(crate) nudged: Notify,
+    /// How often whoever polls should look.
+    pub(crate) poll_interval_secs: AtomicI64,
     /// When the database last did not take a write.
     pub(crate) failed_at: AtomicI64,
     /// The last position that can be read.
@@ -73,8 +81,8 @@ impl std::fmt::Debug for Shared {
 pub struct Claim {
     /// Who wants work.
     pub caller: Caller,
-    /// By which door.
-    pub door: Door,
+    /// As gates see it.
+    pub claimer: Claimer,
     /// The caller's key for this request.
     pub key: Option<IdempotencyKey>,
 }
@@ -90,6 +98,7 @@ impl Desk {
         let (claims, waiting) = mpsc::channel(CLAIMS_MAX);
         let clock = DeskClock::new(clock);
         clock.synchronise(&store).await?;
+        let rules = first_rules(&store, &settings.rules).await?;
         let shared = Arc::new(Shared {
             store,
             clock,
@@ -97,6 +106,8 @@ impl Desk {
             settings,
             claims,
             written: Notify::new(),
+            nudged: Notify::new(),
+            poll_interval_secs: AtomicI64::new(rules.poll_interval_secs),
             failed_at: AtomicI64::new(NEVER),
             pos: watch::channel(Pos(0)).0,
         });
@@ -124,6 +135,26 @@ impl Desk {
         DispatchId::new(self.now(), &*self.shared.entropy)
     }
 
+    /// Makes a relation's id.
+    pub fn new_relation_id(&self) -> RelationId {
+        RelationId::new(self.now(), &*self.shared.entropy)
+    }
+
+    /// Makes a project's id.
+    pub fn new_project_id(&self) -> ProjectId {
+        ProjectId::new(self.now(), &*self.shared.entropy)
+    }
+
+    /// Makes a goal's id.
+    pub fn new_goal_id(&self) -> GoalId {
+        GoalId::new(self.now(), &*self.shared.entropy)
+    }
+
+    /// Makes an artifact's id.
+    pub fn new_artifact_id(&self) -> ArtifactId {
+        ArtifactId::new(self.now(), &*self.shared.entropy)
+    }
+
     /// Draws jitter.
     pub fn draw(&self) -> Draw {
         let mut bytes = [0; 2];
@@ -145,7 +176,7 @@ impl Desk {
     pub fn claim_request(&self, claim: Claim) -> ClaimRequest {
         ClaimRequest {
             caller: claim.caller,
-            door: claim.door,
+            claimer: claim.claimer,
             lease: self.shared.settings.pull_lease,
             dispatch: self.new_dispatch_id(),
             key: claim.key,
@@ -201,15 +232,53 @@ impl Desk {
 
     /// Previews the line, after whatever is due has joined it.
     pub async fn queue(&self, queue: Queue) -> Result<QueuePage, Error> {
+        self.advance().await?;
+        self.read(queue).await
+    }
+
+    /// Asks why a task is where it is, after whatever is due has joined the line.
+    pub async fn why(&self, why: Why) -> Result<WhyAnswer, Error> {
+        self.advance().await?;
+        self.read(why).await
+    }
+
+    async fn advance(&self) -> Result<(), Error> {
         let now = self.now();
         if self.read(DueNext).await?.timer.is_some_and(|due| due <= now) {
             self.write(Advance { ctx: self.ctx(Caller::Desk) }).await?;
         }
-        self.read(queue).await
+        Ok(())
+    }
+
+    /// Lets the desk look at once whether tasks have to be moved or have become ready:
+    /// rules or goals changed, or a task waits for a file.
+    pub fn nudge(&self) {
+        self.shared.nudged.notify_one();
+    }
+
+    /// Returns how often whoever polls should look, in seconds.
+    pub fn poll_interval_secs(&self) -> i64 {
+        self.shared.poll_interval_secs.load(Ordering::Relaxed)
     }
 
     /// Follows the last position that can be read.
     pub fn positions(&self) -> watch::Receiver<Pos> {
         self.shared.pos.subscribe()
     }
+}
+
+/// Gives an empty database its rules, and says if those of this server are others.
+async fn first_rules(store: &Store, edit: &RulesEdit) -> Result<Rules, Error> {
+    let rules = store.write(RulesInit { edit: edit.clone() }).await?;
+    let differs = edit.profile.as_ref().is_some_and(|profile| *profile != rules.profile)
+        || edit.limits.as_ref().is_some_and(|limits| *limits != rules.limits)
+        || edit.poll_interval_secs.is_some_and(|secs| secs != rules.poll_interval_secs);
+    if differs {
+        tracing::warn!(
+            rules.version = rules.version,
+            "the configured profile and limits are not those of the database, which count: \
+             `xb profile apply` changes them"
+        );
+    }
+    Ok(rules)
 }

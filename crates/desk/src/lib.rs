@@ -4,6 +4,7 @@
 //! timers come due; leases end. Nothing here is needed for correctness after a
 //! crash: all of it is in the database.
 
+mod chores;
 mod claims;
 mod clock;
 mod desk;

@@ -4,6 +4,7 @@ use extraboard_store::error::Error;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
+use crate::chores::Chores;
 use crate::claims::{ClaimSection, Waiting};
 use crate::desk::Desk;
 use crate::sequencer;
@@ -15,23 +16,26 @@ pub struct Loops {
     desk: Desk,
     claims: ClaimSection,
     timers: Timers,
+    chores: Chores,
 }
 
 impl Loops {
     pub(crate) fn new(desk: Desk, waiting: mpsc::Receiver<Waiting>) -> Self {
         let timers = Timers::new(desk.now());
-        Self { claims: ClaimSection::new(waiting), timers, desk }
+        let chores = Chores::new(desk.now());
+        Self { claims: ClaimSection::new(waiting), timers, chores, desk }
     }
 
     /// Lets the loops run by themselves.
     pub fn start(self) -> Running {
         let (stop, stopped) = watch::channel(false);
-        let Self { desk, claims, timers } = self;
+        let Self { desk, claims, timers, chores } = self;
         let mut loops = JoinSet::new();
         loops.spawn(claims.run(desk.clone(), stopped.clone()));
         loops.spawn(sequencer::stamp(desk.clone(), stopped.clone()));
         loops.spawn(sequencer::listen(desk.clone(), stopped.clone()));
-        loops.spawn(timers.run(desk.clone(), stopped));
+        loops.spawn(timers.run(desk.clone(), stopped.clone()));
+        loops.spawn(chores.run(desk.clone(), stopped));
         Running { desk, stop, loops }
     }
 
@@ -39,6 +43,7 @@ impl Loops {
     pub async fn turn(&mut self) -> Result<(), Error> {
         self.claims.serve_waiting(&self.desk).await;
         self.timers.round(&self.desk).await?;
+        self.chores.round(&self.desk).await?;
         sequencer::stamp_all(&self.desk).await
     }
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use extraboard_core::clock::Timestamp;
+use extraboard_core::task::Task;
 use extraboard_desk::Desk;
 use tokio::net::TcpListener;
 
@@ -42,6 +43,13 @@ impl App {
     pub fn new(desk: Desk, settings: AppSettings) -> Arc<Self> {
         Arc::new(Self { desk, settings })
     }
+
+    /// Follows a write: the file that a task begins to wait for may be there already.
+    pub(crate) fn wrote(&self, task: &Task) {
+        if task.waits_for_artifact() {
+            self.desk.nudge();
+        }
+    }
 }
 
 /// Answers requests until `stop` resolves, then finishes those under way.
@@ -50,30 +58,81 @@ pub async fn serve(listener: TcpListener, app: Arc<App>, stop: impl Future<Outpu
 }
 
 fn routes(app: Arc<App>) -> Router {
-    let issues = Router::new()
+    Router::new()
+        .merge(issues())
+        .merge(dispatches())
+        .merge(projects())
+        .merge(desk())
+        .fallback(error::no_route)
+        .method_not_allowed_fallback(error::no_method)
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::check))
+        .with_state(app)
+}
+
+/// Issues, and what stands around them.
+fn issues() -> Router<Arc<App>> {
+    Router::new()
         .route("/api/issues", get(http::issue_list::handle).post(http::issue_create::handle))
         .route(
             "/api/issues/{id}",
             get(http::issue_get::handle).patch(http::issue_patch::handle).delete(http::issue_delete::handle),
         )
-        .route("/api/issues/{id}/{verb}", post(http::issue_move::handle));
-    let dispatches = Router::new()
+        .route("/api/issues/{id}/{verb}", post(http::issue_move::handle))
+        .route("/api/issues/{id}/bump", post(http::issue_bump::handle))
+        .route("/api/issues/{id}/move", post(http::issue_reorder::handle))
+        .route("/api/issues/{id}/why", get(http::issue_why::handle))
+        .route(
+            "/api/issues/{id}/relations",
+            get(http::relation_list::handle).post(http::relation_create::handle),
+        )
+        .route("/api/relations/{id}", delete(http::relation_delete::handle))
+        .route(
+            "/api/issues/{id}/artifacts",
+            get(http::artifact_list::handle).post(http::artifact_create::handle),
+        )
+}
+
+/// Taking work, and reporting on it.
+fn dispatches() -> Router<Arc<App>> {
+    Router::new()
         // A HEAD would be answered by the GET handler, and claim.
         .route(
             "/api/dispatch/next",
-            get(http::next::handle).post(http::next::handle).head(http::next::refuse_head),
+            get(http::next::get).post(http::next::post).head(http::next::refuse_head),
         )
         .route("/api/dispatch/queue", get(http::queue::handle))
         .route("/api/dispatches/{id}/heartbeat", post(http::heartbeat::handle))
         .route("/api/dispatches/{id}/complete", post(http::complete::handle))
         .route("/api/dispatches/{id}/fail", post(http::fail::handle))
-        .route("/api/dispatches/{id}/release", post(http::release::handle));
+        .route("/api/dispatches/{id}/release", post(http::release::handle))
+}
+
+/// Projects and goals.
+fn projects() -> Router<Arc<App>> {
     Router::new()
-        .merge(issues)
-        .merge(dispatches)
+        .route("/api/projects", get(http::project_list::handle).post(http::project_create::handle))
+        .route(
+            "/api/projects/{id}",
+            get(http::project_get::handle)
+                .patch(http::project_patch::handle)
+                .delete(http::project_delete::handle),
+        )
+        .route("/api/projects/{id}/pause", post(http::project_pause::pause))
+        .route("/api/projects/{id}/resume", post(http::project_pause::resume))
+        .route("/api/goals", get(http::goal_list::handle).post(http::goal_create::handle))
+        .route(
+            "/api/goals/{id}",
+            get(http::goal_get::handle).patch(http::goal_patch::handle).delete(http::goal_delete::handle),
+        )
+}
+
+/// The desk itself.
+fn desk() -> Router<Arc<App>> {
+    Router::new()
         .route("/api/status", get(http::status::handle))
-        .fallback(error::no_route)
-        .method_not_allowed_fallback(error::no_method)
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::check))
-        .with_state(app)
+        .route("/api/rules", get(http::rules_get::handle).put(http::rules_put::handle))
+        .route("/api/gates", get(http::gate_list::handle))
+        .route("/api/gates/{provider}/{account}", delete(http::gate_clear::handle))
+        .route("/api/doctor", get(http::doctor::check))
+        .route("/api/doctor/repair", post(http::doctor::repair))
 }

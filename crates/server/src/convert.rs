@@ -1,12 +1,19 @@
 //! From the desk's words to the surface's.
 
-use extraboard_api::dispatch::DispatchTicket;
-use extraboard_api::issue::{Counters, Issue, IssueDispatch};
+pub(crate) mod goal;
+pub(crate) mod project;
+
+use extraboard_api::dispatch::{Breakdown, DispatchTicket};
+use extraboard_api::issue::{Counters, Issue, IssueBrief, IssueDispatch};
+use extraboard_api::relation::Relation;
 use extraboard_core::clock::Timestamp;
 use extraboard_core::dispatch::{Dispatch, Phase};
+use extraboard_core::id::TaskId;
+use extraboard_core::profile::Score;
 use extraboard_core::reason::Reason;
 use extraboard_core::status::Status;
 use extraboard_core::task::Task;
+use extraboard_store::verbs::Related;
 use serde_json::Value;
 
 use crate::tokens::ServerKey;
@@ -14,6 +21,15 @@ use crate::tokens::ServerKey;
 /// Shows a task as an issue.
 pub(crate) fn issue(task: Task, dispatch: Option<&Dispatch>) -> Issue {
     Issue {
+        boost: task.boost,
+        needs: task.needs.words().map(str::to_owned).collect(),
+        depth: task.depth,
+        gated_by_parent: task.gated_by_parent,
+        open_blockers: task.open_blockers,
+        held: task.is_held(),
+        owner: task.owner,
+        input_artifact: task.artifact,
+        artifact_present: task.artifact_present,
         id: task.id.to_string(),
         number: task.number.0,
         status: Status::of(task.state).as_str().to_owned(),
@@ -44,8 +60,8 @@ pub(crate) fn issue(task: Task, dispatch: Option<&Dispatch>) -> Issue {
         completed_at: task.completed_at.map(time),
         created_at: time(task.created_at),
         updated_at: time(task.updated_at),
-        parent_id: None,
-        project_id: None,
+        parent_id: task.parent_id.map(|id| id.to_string()),
+        project_id: task.project_id.map(|id| id.to_string()),
         dispatch: dispatch.filter(|dispatch| task.dispatch == Some(dispatch.id)).map(issue_dispatch),
     }
 }
@@ -63,6 +79,44 @@ fn issue_dispatch(dispatch: &Dispatch) -> IssueDispatch {
         started_at: Some(time(dispatch.started_at)),
         heartbeat_at: Some(time(dispatch.heartbeat_at)),
         progress: json(dispatch.progress.as_deref()),
+    }
+}
+
+/// Shows a task in short, as another one's relative.
+pub(crate) fn brief(task: &Task) -> IssueBrief {
+    IssueBrief {
+        id: task.id.to_string(),
+        number: task.number.0,
+        title: task.title.clone(),
+        kind: task.kind.as_str().to_owned(),
+        status: Status::of(task.state).as_str().to_owned(),
+        state: task.state.as_str().to_owned(),
+    }
+}
+
+/// Shows a relation as the task at one end of it sees it.
+pub(crate) fn relation(seen_from: TaskId, related: &Related) -> Relation {
+    Relation {
+        id: related.relation.id.to_string(),
+        kind: related.relation_type.as_str().to_owned(),
+        issue_id: seen_from.to_string(),
+        related_issue_id: related.other.id.to_string(),
+        related: brief(&related.other),
+        created_at: time(related.relation.created_at),
+    }
+}
+
+/// Shows the parts of a score.
+pub(crate) fn breakdown(score: &Score) -> Breakdown {
+    Breakdown {
+        priority_weight: score.priority_weight,
+        boost: score.boost,
+        type_bonus: score.type_bonus,
+        goal_bonus: score.goal_bonus,
+        age_bonus: score.age_bonus,
+        patience: score.patience,
+        depth_bonus: score.depth_bonus,
+        retry_penalty: score.retry_penalty,
     }
 }
 
@@ -96,6 +150,6 @@ pub(crate) fn time(at: Timestamp) -> String {
 }
 
 /// Reads JSON that was checked when it was stored.
-fn json(text: Option<&str>) -> Option<Value> {
+pub(crate) fn json(text: Option<&str>) -> Option<Value> {
     text.and_then(|text| serde_json::from_str(text).ok())
 }

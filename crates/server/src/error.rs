@@ -59,6 +59,11 @@ impl IntoResponse for ApiError {
 }
 
 impl ApiError {
+    /// Refuses the value of one field.
+    pub(crate) fn invalid(field: &str, message: impl Into<String>) -> Self {
+        Self::Invalid(vec![FieldError { field: field.to_owned(), message: message.into() }])
+    }
+
     fn answer(self) -> (StatusCode, ErrorBody) {
         match self {
             Self::Malformed { field: None, message } => {
@@ -130,7 +135,23 @@ fn store_answer(error: &Error) -> (StatusCode, ErrorBody) {
     let conflict =
         |code, details| (StatusCode::CONFLICT, ErrorBody { details, ..body(code, sentence.clone()) });
     match error {
-        Error::NoTask(_) | Error::NoDispatch(_) => (StatusCode::NOT_FOUND, body("not_found", sentence)),
+        Error::NoTask(_)
+        | Error::NoDispatch(_)
+        | Error::NoRelation(_)
+        | Error::NoProject(_)
+        | Error::NoGoal(_) => (StatusCode::NOT_FOUND, body("not_found", sentence)),
+        Error::Invalid { field, message } => {
+            let field = FieldError { field: (*field).to_owned(), message: message.clone() };
+            (StatusCode::UNPROCESSABLE_ENTITY, invalid(vec![field]))
+        }
+        Error::Cycle(cycle) => {
+            let numbers: Vec<_> = cycle.iter().map(|number| number.0).collect();
+            let details = Some(json!({ "cycle": numbers }));
+            (StatusCode::UNPROCESSABLE_ENTITY, ErrorBody { details, ..body("cycle", sentence) })
+        }
+        Error::Conflict(_) => conflict("conflict", None),
+        Error::StillNeeded(_) => conflict("in_use", None),
+        Error::NotWaiting(_) => conflict("not_waiting", None),
         Error::Illegal(refusal) => {
             conflict("illegal_transition", Some(legal(&legal_moves(refusal.from, Role::Agent))))
         }

@@ -1,5 +1,6 @@
 //! Reading requests: bodies, queries, ids and headers, with errors that name the field.
 
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,8 +9,9 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use extraboard_core::caller::Caller;
-use extraboard_core::id::{DispatchId, TaskRef};
-use extraboard_store::verbs::IdempotencyKey;
+use extraboard_core::gate::Account;
+use extraboard_core::id::{DispatchId, GoalId, RelationId, TaskRef};
+use extraboard_store::verbs::{IdempotencyKey, ProjectRef};
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
@@ -156,7 +158,7 @@ impl FromRequestParts<Arc<App>> for TaskPath {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let text = path_text(parts, app).await?;
+        let text = path_part(parts, app, "id").await?;
         let task = text.parse::<TaskRef>().map_err(|error| ApiError::Malformed {
             field: Some("id".to_owned()),
             message: format!("{error}, got {text:?}"),
@@ -172,20 +174,84 @@ impl FromRequestParts<Arc<App>> for DispatchPath {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
-        let text = path_text(parts, app).await?;
-        let dispatch = text.parse().map_err(|_| ApiError::Malformed {
-            field: Some("id".to_owned()),
-            message: format!("expected a dispatch's uuid, got {text:?}"),
-        })?;
-        Ok(Self(dispatch))
+        path_uuid(parts, app, "dispatch").await.map(Self)
     }
 }
 
-/// Returns the `id` of a path, also where the path has more parts.
-async fn path_text(parts: &mut Parts, app: &Arc<App>) -> Result<String, ApiError> {
+/// The relation a path names.
+pub(crate) struct RelationPath(pub(crate) RelationId);
+
+impl FromRequestParts<Arc<App>> for RelationPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        path_uuid(parts, app, "relation").await.map(Self)
+    }
+}
+
+/// The goal a path names.
+pub(crate) struct GoalPath(pub(crate) GoalId);
+
+impl FromRequestParts<Arc<App>> for GoalPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        path_uuid(parts, app, "goal").await.map(Self)
+    }
+}
+
+/// The project a path names, by uuid or name.
+pub(crate) struct ProjectPath(pub(crate) ProjectRef);
+
+impl FromRequestParts<Arc<App>> for ProjectPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let text = path_part(parts, app, "id").await?;
+        // No name has control characters, and a database would not even look for some of them.
+        if text.chars().any(char::is_control) {
+            return Err(ApiError::NotFound(format!("there is no project {text:?}")));
+        }
+        Ok(Self(ProjectRef::new(&text)))
+    }
+}
+
+/// The provider account a path names.
+pub(crate) struct AccountPath(pub(crate) Account);
+
+/// How a path names the account of a provider that has only one.
+const ACCOUNT_ONLY: &str = "-";
+
+impl FromRequestParts<Arc<App>> for AccountPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let provider = path_part(parts, app, "provider").await?;
+        let account = path_part(parts, app, "account").await?;
+        let account = if account == ACCOUNT_ONLY { String::new() } else { account };
+        let account = Account { provider, account };
+        // As for projects.
+        if account.to_string().chars().any(char::is_control) {
+            return Err(ApiError::NotFound(format!("there is no account {:?}", account.to_string())));
+        }
+        Ok(Self(account))
+    }
+}
+
+/// Returns the uuid that is the `id` of a path.
+async fn path_uuid<I: FromStr>(parts: &mut Parts, app: &Arc<App>, what: &str) -> Result<I, ApiError> {
+    let text = path_part(parts, app, "id").await?;
+    text.parse().map_err(|_| ApiError::Malformed {
+        field: Some("id".to_owned()),
+        message: format!("expected a {what}'s uuid, got {text:?}"),
+    })
+}
+
+/// Returns a part of a path by its name.
+async fn path_part(parts: &mut Parts, app: &Arc<App>, name: &str) -> Result<String, ApiError> {
     let path = Path::<std::collections::HashMap<String, String>>::from_request_parts(parts, app).await;
-    let id = path.ok().and_then(|Path(mut parts)| parts.remove("id"));
-    id.ok_or_else(|| ApiError::NotFound("there is no such route".to_owned()))
+    let part = path.ok().and_then(|Path(mut parts)| parts.remove(name));
+    part.ok_or_else(|| ApiError::NotFound("there is no such route".to_owned()))
 }
 
 /// Whoever the guard found to be calling.
@@ -197,6 +263,24 @@ impl FromRequestParts<Arc<App>> for By {
     async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, ApiError> {
         let caller = parts.extensions.get::<Caller>().cloned();
         caller.map(Self).ok_or(ApiError::Unauthorized("nobody is known to be calling"))
+    }
+}
+
+/// A person, where nobody else may: to change the rules is not an agent's business.
+pub(crate) struct Admin(pub(crate) Caller);
+
+impl FromRequestParts<Arc<App>> for Admin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let By(caller) = By::from_request_parts(parts, app).await?;
+        match caller {
+            Caller::Person(_) => Ok(Self(caller)),
+            Caller::Holder { dispatch, .. } => Err(ApiError::OutOfScope(dispatch)),
+            Caller::Agent(_) | Caller::Anonymous | Caller::Desk => {
+                Err(ApiError::Unauthorized("this is for persons: send Authorization: Bearer <admin token>"))
+            }
+        }
     }
 }
 

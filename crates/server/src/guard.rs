@@ -40,7 +40,7 @@ pub(crate) async fn check(State(app): State<Arc<App>>, mut request: Request, nex
 
 fn count(method: &Method, route: String, response: &Response) {
     // Callers can invent methods; they must not invent time series.
-    let known = [Method::GET, Method::POST, Method::PATCH, Method::DELETE, Method::HEAD];
+    let known = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD];
     let method = if known.contains(method) { method.to_string() } else { "other".to_owned() };
     let status = response.status().as_str().to_owned();
     metrics::counter!("extraboard_http_requests_total", "method" => method, "route" => route, "status" => status)
@@ -69,17 +69,26 @@ async fn admit(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Re
 /// Keeps a dispatch token to its dispatch and that dispatch's issue.
 async fn check_scope(app: &App, method: &Method, uri: &Uri, dispatch: DispatchId) -> Result<(), ApiError> {
     let mut path = uri.path().trim_start_matches("/api/").split('/');
-    let in_scope = match (path.next(), path.next(), path.next()) {
-        (Some("dispatches"), Some(id), Some(_)) => id.parse() == Ok(dispatch),
-        (Some("issues"), Some(id), None) if matches!(*method, Method::GET | Method::PATCH) => {
-            match id.parse() {
-                Ok(task) => app.desk.read(TaskGet { task }).await?.task.dispatch == Some(dispatch),
-                Err(_) => false,
-            }
-        }
+    let in_scope = match (path.next(), path.next(), path.next(), path.next()) {
+        (Some("dispatches"), Some(id), Some(_), None) => id.parse() == Ok(dispatch),
+        (Some("issues"), Some(id), part, None) if is_holders(method, part) => match id.parse() {
+            Ok(task) => app.desk.read(TaskGet { task }).await?.task.dispatch == Some(dispatch),
+            Err(_) => false,
+        },
         _ => false,
     };
     if in_scope { Ok(()) } else { Err(ApiError::OutOfScope(dispatch)) }
+}
+
+/// Tells whether a holder may ask that of its own issue: to read and patch it, to say what it
+/// found to come first, and to hand in what others wait for.
+fn is_holders(method: &Method, part: Option<&str>) -> bool {
+    match *method {
+        Method::GET => matches!(part, None | Some("relations" | "artifacts" | "why")),
+        Method::POST => matches!(part, Some("relations" | "artifacts")),
+        Method::PATCH => part.is_none(),
+        _ => false,
+    }
 }
 
 /// Refuses names that are not this server's: a page may point any name at 127.0.0.1.
@@ -168,16 +177,19 @@ async fn token_caller(app: &App, token: &str) -> Result<Caller, ApiError> {
 }
 
 fn agent(name: &str) -> Result<Caller, ApiError> {
+    match check_agent_name(name) {
+        Ok(()) => Ok(Caller::Agent(name.to_owned())),
+        Err(message) => Err(ApiError::Malformed { field: Some("X-Agent-ID".to_owned()), message }),
+    }
+}
+
+/// Fails, saying what was expected, unless an agent can go by that name.
+pub(crate) fn check_agent_name(name: &str) -> Result<(), String> {
     let printable = name.bytes().all(|byte| byte.is_ascii_graphic());
     if printable && (1..=AGENT_CHARS_MAX).contains(&name.len()) {
-        return Ok(Caller::Agent(name.to_owned()));
+        return Ok(());
     }
-    Err(ApiError::Malformed {
-        field: Some("X-Agent-ID".to_owned()),
-        message: format!(
-            "expected one name of 1 to {AGENT_CHARS_MAX} printable ASCII characters without spaces"
-        ),
-    })
+    Err(format!("expected one name of 1 to {AGENT_CHARS_MAX} printable ASCII characters without spaces"))
 }
 
 #[cfg(test)]
@@ -232,6 +244,34 @@ mod tests {
             assert!(check_origin(&headers(&[host, good])).is_ok(), "{good:?}");
         }
         assert!(check_origin(&headers(&[host])).is_ok());
+    }
+
+    #[test]
+    fn a_holder_reads_and_writes_of_its_issue_what_is_its_own() {
+        for (method, part) in [
+            (Method::GET, None),
+            (Method::PATCH, None),
+            (Method::GET, Some("why")),
+            (Method::GET, Some("relations")),
+            (Method::POST, Some("relations")),
+            (Method::GET, Some("artifacts")),
+            (Method::POST, Some("artifacts")),
+        ] {
+            assert!(is_holders(&method, part), "{method} {part:?}");
+        }
+        for (method, part) in [
+            (Method::DELETE, None),
+            (Method::POST, None),
+            (Method::PUT, None),
+            (Method::POST, Some("why")),
+            (Method::POST, Some("bump")),
+            (Method::POST, Some("move")),
+            (Method::POST, Some("cancel")),
+            (Method::PATCH, Some("relations")),
+            (Method::HEAD, Some("why")),
+        ] {
+            assert!(!is_holders(&method, part), "{method} {part:?}");
+        }
     }
 
     #[test]

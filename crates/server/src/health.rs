@@ -79,6 +79,10 @@ fn describe() {
         "extraboard_leases_lapsed_total",
         "Dispatches whose holders were not heard of."
     );
+    metrics::describe_counter!(
+        "extraboard_differences_total",
+        "Things the slow check found not to be as they should: see `xb doctor`."
+    );
     metrics::describe_gauge!(
         "extraboard_database_up",
         "Whether the database could be counted for this answer."

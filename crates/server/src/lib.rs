@@ -5,6 +5,7 @@
 
 mod accept;
 mod app;
+mod claimer;
 mod convert;
 mod error;
 mod extract;

@@ -1,12 +1,18 @@
 //! Checking values against their ranges, all fields at once.
 
 use extraboard_api::error::FieldError;
+use extraboard_core::capabilities::Capabilities;
 use extraboard_core::clock::Timestamp;
 use extraboard_core::doors::{Door, Doors};
+use extraboard_core::id::{BadTaskRef, TaskRef};
 use extraboard_core::kind::Kind;
 use extraboard_core::priority::{Level, Priority};
+use extraboard_core::project::NAME_CHARS_MAX;
 use extraboard_core::status::Status;
-use extraboard_core::task::{DESCRIPTION_CHARS_MAX, MAX_RETRIES_MAX, TITLE_CHARS_MAX};
+use extraboard_core::task::{
+    ARTIFACT_CHARS_MAX, BOOST_MAX, DESCRIPTION_CHARS_MAX, MAX_RETRIES_MAX, OWNER_CHARS_MAX, TITLE_CHARS_MAX,
+};
+use extraboard_store::verbs::ProjectRef;
 use serde_json::Value;
 
 use crate::error::ApiError;
@@ -21,6 +27,8 @@ pub(crate) const PAYLOAD_BYTES_MAX: usize = 256 * 1024;
 pub(crate) const SOURCE_CHARS_MAX: usize = 200;
 /// The longest summary, error or other text of a report.
 pub(crate) const REPORT_CHARS_MAX: usize = 20_000;
+/// The longest name of a provider, of an account with it, or of an adapter.
+pub(crate) const PROVIDER_CHARS_MAX: usize = 200;
 
 /// What is wrong with a request, field by field.
 #[derive(Debug, Default)]
@@ -164,6 +172,72 @@ impl Problems {
     }
 }
 
+/// What tasks say about their place among others.
+impl Problems {
+    /// Checks a name: something to read and to print, not too long.
+    pub(crate) fn name(&mut self, field: &str, name: &str, chars_max: usize) {
+        let chars = name.chars().count();
+        if name.trim().is_empty() || chars > chars_max {
+            self.add(field, format!("expected 1 to {chars_max} characters, got {chars}"));
+        }
+        if name.chars().any(char::is_control) {
+            self.add(field, "expected characters that can be printed");
+        }
+    }
+
+    /// Checks a name that has to stand alone in a path, where a dot or two mean something else.
+    pub(crate) fn path_name(&mut self, field: &str, name: &str, chars_max: usize) {
+        self.name(field, name, chars_max);
+        if matches!(name, "." | "..") {
+            self.add(field, format!("expected a name, got {name:?}"));
+        }
+    }
+
+    /// Reads how another issue is named.
+    pub(crate) fn issue_ref(&mut self, field: &str, text: &str) -> Option<TaskRef> {
+        self.word(field, text)
+    }
+
+    /// Reads how a project is named.
+    pub(crate) fn project_ref(&mut self, field: &str, text: &str) -> ProjectRef {
+        self.name(field, text, NAME_CHARS_MAX);
+        ProjectRef::new(text)
+    }
+
+    /// Reads a set of capabilities.
+    pub(crate) fn capabilities(&mut self, field: &str, words: &[String]) -> Option<Capabilities> {
+        Capabilities::new(words).map_err(|error| self.add(field, error.to_string())).ok()
+    }
+
+    /// Checks an operator's points.
+    pub(crate) fn boost(&mut self, points: i64) {
+        self.range("boost", points, -BOOST_MAX..=BOOST_MAX);
+    }
+
+    /// Checks the name of an owner.
+    pub(crate) fn owner(&mut self, name: &str) {
+        self.name("owner", name, OWNER_CHARS_MAX);
+    }
+
+    /// Reads the path of an artifact, below wherever its project's artifacts lie.
+    ///
+    /// Empty parts and single dots are dropped: whoever waits for `./plan.md` would otherwise
+    /// wait for ever beside a `plan.md`.
+    pub(crate) fn artifact(&mut self, field: &str, path: &str) -> String {
+        self.name(field, path, ARTIFACT_CHARS_MAX);
+        let parts: Vec<_> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        if path.starts_with('/') || parts.contains(&"..") || parts.is_empty() {
+            self.add(field, format!("expected a relative path without `..`, got {path:?}"));
+        }
+        parts.join("/")
+    }
+}
+
+/// Reads how another issue is named, where nothing else can be at fault.
+pub(crate) fn issue_ref(field: &str, text: &str) -> Result<TaskRef, ApiError> {
+    text.parse().map_err(|error: BadTaskRef| ApiError::invalid(field, format!("{error}, got {text:?}")))
+}
+
 /// The page a list asks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page {
@@ -185,5 +259,78 @@ impl Problems {
         self.range("limit", page.limit, 1..=LIMIT_MAX);
         self.range("offset", page.offset, 0..=OFFSET_MAX);
         page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the messages about the fields at fault.
+    fn told(read: impl FnOnce(&mut Problems)) -> Vec<String> {
+        let mut problems = Problems::default();
+        read(&mut problems);
+        problems.0.into_iter().map(|problem| format!("{}: {}", problem.field, problem.message)).collect()
+    }
+
+    #[test]
+    fn an_artifact_is_named_by_a_relative_path() {
+        let read = |path| {
+            let mut problems = Problems::default();
+            let read = problems.artifact("path", path);
+            problems.check().is_ok().then_some(read)
+        };
+        assert_eq!(read("out/plan.md").as_deref(), Some("out/plan.md"));
+        assert_eq!(read("./out//./plan.md").as_deref(), Some("out/plan.md"));
+        assert_eq!(read("..a/b..").as_deref(), Some("..a/b.."));
+        let long = "x".repeat(ARTIFACT_CHARS_MAX + 1);
+        for bad in ["", " ", ".", "./", "/etc/passwd", "..", "a/../b", "a/..", "a\0b", "a\nb", &long] {
+            assert_eq!(read(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_can_be_read_and_printed() {
+        let check = |name: &str| told(|problems| problems.name("owner", name, 3));
+        assert!(check("añn").is_empty());
+        assert_eq!(check(""), ["owner: expected 1 to 3 characters, got 0"]);
+        assert_eq!(check("  "), ["owner: expected 1 to 3 characters, got 2"]);
+        assert_eq!(check("anna"), ["owner: expected 1 to 3 characters, got 4"]);
+        assert_eq!(check("a\0b"), ["owner: expected characters that can be printed"]);
+    }
+
+    #[test]
+    fn a_name_in_a_path_is_not_a_dot() {
+        let check = |name: &str| told(|problems| problems.path_name("name", name, 9));
+        assert_eq!(check(".."), ["name: expected a name, got \"..\""]);
+        assert_eq!(check("."), ["name: expected a name, got \".\""]);
+        assert!(check("...").is_empty());
+    }
+
+    #[test]
+    fn an_issue_is_named_by_uuid_or_number() {
+        let check = |text: &str| {
+            told(|problems| {
+                problems.issue_ref("parentId", text);
+            })
+        };
+        assert!(check("42").is_empty());
+        assert!(check("01890000-0000-7000-8000-000000000000").is_empty());
+        assert_eq!(check("#42"), ["parentId: expected an issue's uuid or number, got \"#42\""]);
+    }
+
+    #[test]
+    fn capabilities_and_points_have_limits() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let check = |list: &[&str]| {
+            told(|problems| {
+                problems.capabilities("needs", &words(list));
+            })
+        };
+        assert!(check(&["Rust", "c++", "node:22"]).is_empty());
+        let message = "needs: expected words of 1 to 50 letters, digits and -_.+#/:, got \"a b\"";
+        assert_eq!(check(&["a b"]), [message]);
+        assert!(told(|problems| problems.boost(-10_000)).is_empty());
+        assert_eq!(told(|problems| problems.boost(10_001)), ["boost: expected -10000 to 10000, got 10001"]);
     }
 }

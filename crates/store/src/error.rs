@@ -1,9 +1,12 @@
 //! What can go wrong in the store.
 
-use extraboard_core::id::{DispatchId, TaskRef};
+use extraboard_core::graph::cycle_text;
+use extraboard_core::id::{DispatchId, GoalId, RelationId, TaskNumber, TaskRef};
 use extraboard_core::patch::{Role, legal_asks, legal_moves};
 use extraboard_core::state::{IllegalTransition, State, Verb};
 use extraboard_core::status::Status;
+
+use crate::rows::project::ProjectRef;
 
 /// Any failure of a verb; nothing it did was kept.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +17,35 @@ pub enum Error {
     /// The dispatch does not exist.
     #[error("there is no dispatch {0}")]
     NoDispatch(DispatchId),
+    /// The relation does not exist.
+    #[error("there is no relation {0}")]
+    NoRelation(RelationId),
+    /// The project does not exist, or was deleted.
+    #[error("there is no project {0}")]
+    NoProject(ProjectRef),
+    /// The goal does not exist, or was deleted.
+    #[error("there is no goal {0}")]
+    NoGoal(GoalId),
+    /// A value that does not fit what there is.
+    #[error("{field}: {message}")]
+    Invalid {
+        /// The field.
+        field: &'static str,
+        /// What was expected.
+        message: String,
+    },
+    /// Tasks would wait for themselves.
+    #[error("this would make issues wait for themselves: {}", cycle_text(.0))]
+    Cycle(Vec<TaskNumber>),
+    /// Something else has that already, or has changed meanwhile.
+    #[error("{0}")]
+    Conflict(String),
+    /// Something that is still needed.
+    #[error("{0}")]
+    StillNeeded(String),
+    /// The task does not stand in line.
+    #[error("issue {0} does not stand in line")]
+    NotWaiting(TaskRef),
     /// The state machine does not allow the verb.
     #[error(transparent)]
     Illegal(#[from] IllegalTransition),
@@ -52,7 +84,7 @@ pub enum Error {
         /// The task.
         task: TaskRef,
         /// What holds it back.
-        why: &'static str,
+        why: String,
     },
     /// Somebody else holds the dispatch.
     #[error("dispatch {dispatch} is held by {holder}: only its holder reports on it")]
@@ -111,6 +143,11 @@ impl Error {
             Self::Unavailable(cause) => format!("{self}: {cause}"),
             _ => self.to_string(),
         }
+    }
+
+    /// Makes an error of a value that does not fit what there is.
+    pub(crate) fn invalid(field: &'static str, message: impl Into<String>) -> Self {
+        Self::Invalid { field, message: message.into() }
     }
 
     /// Makes an error of a stored value that cannot be read.

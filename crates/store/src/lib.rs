@@ -10,6 +10,7 @@ mod migrate;
 mod placement;
 pub mod postgres;
 mod rows;
+mod rules;
 mod sqlite;
 mod store;
 mod tx;

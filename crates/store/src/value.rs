@@ -23,6 +23,12 @@ impl From<Option<i64>> for Value {
     }
 }
 
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Int(Some(value.into()))
+    }
+}
+
 impl From<&str> for Value {
     fn from(value: &str) -> Self {
         Self::Text(Some(value.to_owned()))
@@ -91,6 +97,11 @@ impl Row {
             Some(Cell::Null) => Ok(None),
             other => Err(Error::unreadable(format!("{other:?} where a number is expected"))),
         }
+    }
+
+    /// Reads the next column, which holds 0 or 1.
+    pub(crate) fn flag(&mut self) -> Result<bool, Error> {
+        self.int().map(|value| value != 0)
     }
 
     /// Reads the next column, which holds text.

@@ -9,6 +9,7 @@ use reqwest::{RequestBuilder, Response, Url};
 use serde::de::DeserializeOwned;
 
 use super::{ClientError, Credentials};
+use crate::envelope::One;
 use crate::error::ErrorBody;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -77,6 +78,12 @@ pub(super) async fn answer<T: DeserializeOwned>(request: RequestBuilder) -> Resu
     read(send(request).await?).await
 }
 
+/// Sends a request and reads the one thing of a successful answer.
+pub(super) async fn data<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ClientError> {
+    let one: One<T> = answer(request).await?;
+    Ok(one.data)
+}
+
 /// Sends a request; an answer that is not a success becomes an error.
 pub(super) async fn send(request: RequestBuilder) -> Result<Response, ClientError> {
     let response = request.send().await.map_err(unreachable)?;
@@ -105,7 +112,7 @@ pub(super) async fn read<T: DeserializeOwned>(response: Response) -> Result<T, C
 }
 
 /// Returns whether the URL's host is this machine by its very name.
-pub(super) fn is_loopback(url: &Url) -> bool {
+fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else {
         return false;
     };
@@ -145,6 +152,24 @@ mod tests {
     fn an_id_cannot_leave_its_place() {
         check("http://desk", &["issues", "../status?x#y"], "http://desk/api/issues/..%2Fstatus%3Fx%23y");
         check("http://desk", &["issues", ".."], "http://desk/api/issues");
+    }
+
+    #[test]
+    fn loopback_is_told_from_the_rest() {
+        let check = |url: &str| is_loopback(&Url::parse(url).unwrap());
+        for url in ["http://127.0.0.1:8600", "http://localhost:1", "http://[::1]:8600/x", "https://127.9.9.9"]
+        {
+            assert!(check(url), "{url}");
+        }
+        for url in [
+            "http://10.0.0.1",
+            "http://localhost.evil.org",
+            "http://127.0.0.1.evil.org",
+            "http://127.0.0.1@evil.org/",
+            "http://0.0.0.0",
+        ] {
+            assert!(!check(url), "{url}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `xb claim`
 
+use extraboard_api::claimer::ClaimerQuery;
 use extraboard_api::client::{Claim, Client, Credentials};
 use extraboard_api::dispatch::{Next, Release};
 
@@ -25,10 +26,10 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let desk = ctx.desk_as(args.agent.as_ref())?;
-    let claimed = desk.client.claim(args.key.as_deref()).await;
+    let claimed = desk.client.claim(&ClaimerQuery::default(), args.key.as_deref()).await;
     let next = match claimed.map_err(|error| CliError::of_request(&error, FLAGS))? {
         Claim::Work(next) => next,
-        Claim::Nothing { reason } => return Err(CliError::new(Kind::NotFound, nothing(&reason))),
+        Claim::Nothing { reason, .. } => return Err(CliError::new(Kind::NotFound, nothing(&reason))),
     };
     match ctx.out.show(&next, |_| page(&next)) {
         // With a key the same claim can be made again; without one nobody would ever know of it.

@@ -22,7 +22,8 @@ enum Command {
     ///
     /// Flags win over environment variables (`EXTRABOARD_SERVER_LISTEN` for server.listen), those over the
     /// file (--config, `EXTRABOARD_CONFIG`, or extraboard.toml in the data directory), that over the
-    /// defaults.
+    /// defaults. A file is TOML, or YAML if its name ends in .yaml or .yml. Profile, limits and poll interval
+    /// are what a new database starts with; see `xb profile` for those in force.
     Show,
 }
 
@@ -35,16 +36,21 @@ pub(crate) fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     }
 }
 
-fn as_json(shown: &[Shown]) -> BTreeMap<&'static str, Value> {
-    let entry = |shown: &Shown| (shown.key.name(), json!({"value": shown.value, "origin": shown.origin}));
+fn as_json(shown: &[Shown]) -> BTreeMap<String, Value> {
+    let entry =
+        |shown: &Shown| (shown.key.name().into_owned(), json!({"value": shown.value, "origin": shown.origin}));
     shown.iter().map(entry).collect()
 }
 
 fn as_table(shown: &[Shown], style: Style) -> String {
     let mut table = Table::new(&[("KEY", Align::Left), ("VALUE", Align::Left), ("ORIGIN", Align::Left)]);
     for Shown { key, value, origin } in shown {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        table.row([key.name().to_owned(), value, origin.clone()]);
+        let value = match value {
+            Value::Null => "none".to_owned(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        table.row([key.name().into_owned(), value, origin.clone()]);
     }
     table.render(style)
 }

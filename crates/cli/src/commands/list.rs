@@ -52,6 +52,7 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
         limit: args.limit,
         offset: args.offset,
         cursor: args.cursor.clone(),
+        ..IssueQuery::default()
     };
     let list = client.issue_list(&query).await.map_err(|error| CliError::of_request(&error, FLAGS))?;
     ctx.out.show(&list, |style| {

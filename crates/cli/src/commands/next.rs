@@ -12,7 +12,7 @@ pub(crate) struct Args {}
 
 pub(crate) async fn run(_args: &Args, ctx: &Context) -> Result<(), CliError> {
     let client = ctx.desk()?.client;
-    let queue = client.queue(&QueueQuery { limit: Some(1), offset: None }).await?;
+    let queue = client.queue(&QueueQuery { limit: Some(1), ..QueueQuery::default() }).await?;
     if queue.data.is_empty() {
         return Err(CliError::new(Kind::NotFound, "nothing is in line"));
     }

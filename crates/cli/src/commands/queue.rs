@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let client = ctx.desk()?.client;
-    let query = QueueQuery { limit: args.limit, offset: args.offset };
+    let query = QueueQuery { limit: args.limit, offset: args.offset, ..QueueQuery::default() };
     let queue = client.queue(&query).await.map_err(|error| CliError::of_request(&error, FLAGS))?;
     ctx.out.show(&queue, |style| {
         let more = if queue.total_capped { "+" } else { "" };

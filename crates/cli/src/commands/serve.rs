@@ -32,6 +32,10 @@ pub(crate) struct Serving {
     /// Listen there for /health and /metrics
     #[arg(long, value_name = "ADDRESS")]
     metrics_listen: Option<String>,
+
+    /// Rank tasks of a new database by this profile: pipeline or `depth_first`
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
 }
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
@@ -47,6 +51,7 @@ pub(crate) fn prepare(serving: &Serving, ctx: &Context) -> Result<Config, CliErr
         db: serving.db.clone(),
         listen: serving.listen.clone(),
         metrics_listen: serving.metrics_listen.clone(),
+        profile: serving.profile.clone(),
         ..Flags::default()
     };
     let config = ctx.load_with(flags)?.config;

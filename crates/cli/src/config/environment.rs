@@ -38,24 +38,22 @@ impl Environment {
 
     /// Refuses variables that carry our prefix and mean nothing, which are most likely misspelt.
     pub(crate) fn check_names(&self) -> Result<(), ConfigProblem> {
-        let known = || Key::ALL.map(Key::variable).into_iter().chain([CONFIG, URL, TOKEN]);
-        let unknown = self
-            .variables
-            .keys()
-            .find(|name| name.starts_with(PREFIX) && !known().any(|known| known == *name));
+        let others = [CONFIG, URL, TOKEN].map(str::to_owned);
+        let known: Vec<String> = Key::all().map(Key::variable).chain(others).collect();
+        let unknown = self.variables.keys().find(|name| name.starts_with(PREFIX) && !known.contains(name));
         match unknown {
             None => Ok(()),
             Some(name) => {
                 // The prefix is common to all of them and would make everything look alike.
-                let likened = nearest(bare(name), known().map(bare));
-                let nearest = known().find(|known| Some(bare(known)) == likened);
+                let likened = nearest(bare(name), known.iter().map(|known| bare(known)));
+                let nearest = likened.map(|likened| format!("{PREFIX}{likened}"));
                 Err(ConfigProblem::UnknownVariable { name: name.clone(), nearest })
             }
         }
     }
 
     pub(crate) fn key(&self, key: Key) -> Option<&str> {
-        self.get(key.variable())
+        self.get(&key.variable())
     }
 
     pub(crate) fn config_file(&self) -> Option<PathBuf> {

@@ -15,7 +15,7 @@ use super::problem::ConfigProblem;
 pub(crate) enum Origin {
     Default,
     File(PathBuf),
-    Variable(&'static str),
+    Variable(String),
     Flag(&'static str),
 }
 
@@ -25,7 +25,8 @@ impl Origin {
         match self {
             Self::Default => "by default".to_owned(),
             Self::File(path) => format!("in {}", path.display()),
-            Self::Variable(name) | Self::Flag(name) => format!("from {name}"),
+            Self::Variable(name) => format!("from {name}"),
+            Self::Flag(name) => format!("from {name}"),
         }
     }
 
@@ -43,7 +44,8 @@ impl fmt::Display for Origin {
         match self {
             Self::Default => f.write_str("default"),
             Self::File(path) => write!(f, "{}", path.display()),
-            Self::Variable(name) | Self::Flag(name) => f.write_str(name),
+            Self::Variable(name) => f.write_str(name),
+            Self::Flag(name) => f.write_str(name),
         }
     }
 }
@@ -54,6 +56,7 @@ pub(crate) enum Raw {
     Text(String),
     Whole(i64),
     List(Vec<String>),
+    Table(BTreeMap<String, i64>),
 }
 
 impl fmt::Display for Raw {
@@ -62,6 +65,7 @@ impl fmt::Display for Raw {
             Self::Text(text) => write!(f, "`{}`", redact(text)),
             Self::Whole(number) => write!(f, "`{number}`"),
             Self::List(items) => write!(f, "`{items:?}`"),
+            Self::Table(table) => write!(f, "`{table:?}`"),
         }
     }
 }
@@ -69,6 +73,8 @@ impl fmt::Display for Raw {
 /// One value and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
+    /// The key as it was written: a file may use another name than ours.
+    pub(crate) name: String,
     pub(crate) raw: Raw,
     pub(crate) origin: Origin,
 }
@@ -80,12 +86,22 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    pub(crate) fn set(&mut self, key: Key, raw: Raw, origin: Origin) {
-        self.settings.insert(key, Setting { raw, origin });
+    pub(crate) fn set(&mut self, key: Key, setting: Setting) {
+        self.settings.insert(key, setting);
     }
 
     pub(crate) fn get(&self, key: Key) -> Option<&Setting> {
         self.settings.get(&key)
+    }
+
+    /// Tells whether anybody but the defaults mentions the key.
+    pub(crate) fn is_said(&self, key: Key) -> bool {
+        self.get(key).is_some_and(|setting| setting.origin != Origin::Default)
+    }
+
+    /// Returns the names of the keys as they were written.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.settings.values().map(|setting| setting.name.as_str())
     }
 
     /// Returns this layer with `upper` laid over it.
@@ -96,15 +112,14 @@ impl Layer {
 
     pub(crate) fn of_environment(environment: &Environment) -> Result<Self, ConfigProblem> {
         let mut layer = Self::default();
-        for key in Key::ALL {
+        for key in Key::all() {
             let Some(text) = environment.key(key) else { continue };
-            let origin = Origin::Variable(key.variable());
-            let raw = from_text(key, text).ok_or_else(|| ConfigProblem::BadValue {
-                key,
-                value: format!("`{}`", redact(text)),
-                origin: origin.clone(),
-            })?;
-            layer.set(key, raw, origin);
+            let (name, origin) = (key.name().into_owned(), Origin::Variable(key.variable()));
+            let Some(raw) = from_text(key, text) else {
+                let value = format!("`{}`", redact(text));
+                return Err(ConfigProblem::BadValue { name, value, expected: key.expected(), origin });
+            };
+            layer.set(key, Setting { name, raw, origin });
         }
         Ok(layer)
     }
@@ -120,12 +135,14 @@ impl Layer {
             (Key::DatabaseUrl, "--db", flags.db.clone()),
             (Key::ServerListen, "--listen", flags.listen.clone()),
             (Key::ServerMetricsListen, "--metrics-listen", flags.metrics_listen.clone()),
+            (Key::ProfileName, "--profile", flags.profile.clone()),
             (Key::LogLevel, "-v", level),
         ];
         let mut layer = Self::default();
         for (key, flag, value) in given {
             if let Some(value) = value {
-                layer.set(key, Raw::Text(value), Origin::Flag(flag));
+                let (name, raw) = (key.name().into_owned(), Raw::Text(value));
+                layer.set(key, Setting { name, raw, origin: Origin::Flag(flag) });
             }
         }
         layer
@@ -133,12 +150,17 @@ impl Layer {
 }
 
 fn from_text(key: Key, text: &str) -> Option<Raw> {
+    let items = || text.split(',').map(str::trim).filter(|item| !item.is_empty());
     Some(match key.shape() {
         Shape::Text => Raw::Text(text.to_owned()),
         Shape::Whole => Raw::Whole(text.trim().parse().ok()?),
-        Shape::List => {
-            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-            Raw::List(items.map(str::to_owned).collect())
-        }
+        Shape::WholeOrText => text.trim().parse().map_or_else(|_| Raw::Text(text.to_owned()), Raw::Whole),
+        Shape::List => Raw::List(items().map(str::to_owned).collect()),
+        Shape::Table => Raw::Table(items().map(pair).collect::<Option<_>>()?),
     })
+}
+
+fn pair(item: &str) -> Option<(String, i64)> {
+    let (name, number) = item.rsplit_once('=')?;
+    Some((name.trim().to_owned(), number.trim().parse().ok()?))
 }

@@ -1,11 +1,11 @@
 //! What can be wrong with a configuration.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::key::Key;
 use super::layer::Origin;
 
 #[derive(Debug, Error)]
@@ -16,19 +16,21 @@ pub(crate) enum ConfigProblem {
         #[source]
         source: io::Error,
     },
-    #[error("config file {} is YAML: a TOML file is expected, such as extraboard.toml", path.display())]
-    Yaml { path: PathBuf },
-    #[error("config file {} is not TOML: line {line}: {message}", path.display())]
-    Syntax { path: PathBuf, line: usize, message: String },
-    #[error("unknown key `{name}` {}{}", origin.phrase(), suggestion(*nearest, "`"))]
-    UnknownKey { name: String, nearest: Option<&'static str>, origin: Origin },
-    #[error("unknown variable {name}{}", suggestion(*nearest, ""))]
-    UnknownVariable { name: String, nearest: Option<&'static str> },
-    #[error("`{name}` {} is {value}: expected a table, `[{name}]`", origin.phrase())]
+    #[error("config file {} is larger than 1 MiB", path.display())]
+    TooLarge { path: PathBuf },
+    #[error("config file {} is not {form}: line {line}: {message}", path.display())]
+    Syntax { path: PathBuf, form: &'static str, line: usize, message: String },
+    #[error("unknown key `{name}` {}{}", origin.phrase(), suggestion(nearest.as_deref(), "`"))]
+    UnknownKey { name: String, nearest: Option<String>, origin: Origin },
+    #[error("unknown variable {name}{}", suggestion(nearest.as_deref(), ""))]
+    UnknownVariable { name: String, nearest: Option<String> },
+    #[error("`{name}` {} is {value}: expected a table", origin.phrase())]
     NotATable { name: String, value: String, origin: Origin },
-    /// `value` is as written, except that passwords are gone.
-    #[error("`{}` {} is {value}: expected {}", key.name(), origin.phrase(), key.expected())]
-    BadValue { key: Key, value: String, origin: Origin },
+    #[error("`{name}` {} says what `{other}` says: expected one of them", origin.phrase())]
+    Twice { name: String, other: String, origin: Origin },
+    /// `name` and `value` are as written, except that passwords are gone.
+    #[error("`{name}` {} is {value}: expected {expected}", origin.phrase())]
+    BadValue { name: String, value: String, expected: Cow<'static, str>, origin: Origin },
     #[error("no data directory: neither --data-dir, EXTRABOARD_DATA_DIR, XDG_DATA_HOME nor HOME is set")]
     NoDataDir,
 }

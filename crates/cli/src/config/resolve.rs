@@ -10,7 +10,7 @@ use super::environment::Environment;
 use super::key::Key;
 use super::layer::{Layer, Origin, Raw, Setting};
 use super::problem::ConfigProblem;
-use super::{Config, Leases, Log, LogFormat, Server};
+use super::{Config, Leases, Log, LogFormat, Server, rules};
 
 const DATABASE_FILE: &str = "extraboard.db";
 
@@ -25,6 +25,7 @@ pub(crate) fn config(layer: &Layer, environment: &Environment) -> Result<Config,
             hosts: value(layer, Key::ServerHosts, hosts)?,
         },
         leases: Leases { pull_secs: value(layer, Key::LeasesPullSecs, pull_secs)? },
+        rules: rules::resolve(layer)?,
         log: Log { level: text(layer, Key::LogLevel, level)?, format: text(layer, Key::LogFormat, format)? },
         data_dir,
     })
@@ -35,7 +36,7 @@ pub(crate) fn data_dir(layer: &Layer, environment: &Environment) -> Result<PathB
     value(layer, Key::DataDir, |setting| match &setting.raw {
         Raw::Text(text) if text.is_empty() => Some(environment.default_data_dir()),
         Raw::Text(text) => Some(Some(absolute(text, &setting.origin, environment)?)),
-        Raw::Whole(_) | Raw::List(_) => None,
+        Raw::Whole(_) | Raw::List(_) | Raw::Table(_) => None,
     })?
     .ok_or(ConfigProblem::NoDataDir)
 }
@@ -44,7 +45,7 @@ fn database(layer: &Layer, environment: &Environment, data_dir: &Path) -> Result
     value(layer, Key::DatabaseUrl, |setting| match &setting.raw {
         Raw::Text(text) if text.is_empty() => Some(Database::sqlite(&data_dir.join(DATABASE_FILE))),
         Raw::Text(text) => Database::parse(text, |path| absolute(path, &setting.origin, environment)),
-        Raw::Whole(_) | Raw::List(_) => None,
+        Raw::Whole(_) | Raw::List(_) | Raw::Table(_) => None,
     })
 }
 
@@ -90,18 +91,34 @@ fn format(text: &str) -> Option<LogFormat> {
     })
 }
 
-fn text<T>(layer: &Layer, key: Key, read: impl FnOnce(&str) -> Option<T>) -> Result<T, ConfigProblem> {
+/// Reads the text of a key.
+pub(super) fn text<T>(
+    layer: &Layer,
+    key: Key,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, ConfigProblem> {
     value(layer, key, |setting| match &setting.raw {
         Raw::Text(text) => read(text),
-        Raw::Whole(_) | Raw::List(_) => None,
+        Raw::Whole(_) | Raw::List(_) | Raw::Table(_) => None,
     })
 }
 
-fn value<T>(layer: &Layer, key: Key, read: impl FnOnce(&Setting) -> Option<T>) -> Result<T, ConfigProblem> {
-    let setting = layer.get(key).expect("the defaults name every key");
-    read(setting).ok_or_else(|| ConfigProblem::BadValue {
-        key,
+/// Reads the value of a key that the defaults name.
+pub(super) fn value<T>(
+    layer: &Layer,
+    key: Key,
+    read: impl FnOnce(&Setting) -> Option<T>,
+) -> Result<T, ConfigProblem> {
+    let setting = layer.get(key).expect("the defaults name every key but the numbers of the profile");
+    read(setting).ok_or_else(|| bad_value(key, setting))
+}
+
+/// Says what a key expects.
+pub(super) fn bad_value(key: Key, setting: &Setting) -> ConfigProblem {
+    ConfigProblem::BadValue {
+        name: setting.name.clone(),
         value: setting.raw.to_string(),
+        expected: key.expected(),
         origin: setting.origin.clone(),
-    })
+    }
 }

@@ -87,16 +87,6 @@ fn a_named_file_must_exist() {
 }
 
 #[test]
-fn yaml_is_refused_with_a_sentence() {
-    for name in ["/x/desk.yaml", "/x/desk.yml"] {
-        let problem = load_file(Path::new(name), &[]).unwrap_err();
-        let expected =
-            format!("config file {name} is YAML: a TOML file is expected, such as extraboard.toml");
-        assert_eq!(problem.to_string(), expected);
-    }
-}
-
-#[test]
 fn flags_win_over_variables_over_file_over_defaults() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("desk.toml");

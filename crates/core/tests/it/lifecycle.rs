@@ -90,8 +90,16 @@ fn reasons() -> String {
         let now = Timestamp::from_micros(0);
         let counters = Counters::default();
         let (retryable, retry_after, max_retries, draw) = (Retryable::Yes, None, 3, Draw::NONE);
-        let settlement =
-            Settlement { reason: *reason, retryable, retry_after, counters, max_retries, now, draw };
+        let settlement = Settlement {
+            reason: *reason,
+            retryable,
+            retry_after,
+            counters,
+            max_retries,
+            on_account: false,
+            now,
+            draw,
+        };
         let route = route(&settlement);
         let to = match route.verb {
             Some(verb) => State::Running.after(verb).expect("every route is legal").as_str(),

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::{Clock, Entropy, Span, Timestamp};
 use extraboard_core::doors::Door;
+use extraboard_core::gate::{Claimer, Nothing};
 use extraboard_core::id::TaskRef;
 use extraboard_core::task::Task;
 use extraboard_desk::{Claim, Desk, Loops, Settings};
-use extraboard_store::verbs::{Claimed, IdempotencyKey, Nothing, TaskCreate, TaskDraft, TaskGet, TaskView};
+use extraboard_store::verbs::{Claimed, IdempotencyKey, RulesEdit, TaskCreate, TaskDraft, TaskGet, TaskView};
 use extraboard_store::{Opening, Store};
 use extraboard_testkit::postgres::Relay;
 
@@ -143,7 +144,8 @@ impl TestDesk {
 
 pub(crate) fn claim(agent: &str, key: Option<&str>) -> Claim {
     let key = key.map(|key| IdempotencyKey { key: key.to_owned(), fingerprint: "same".to_owned() });
-    Claim { caller: Caller::Agent(agent.to_owned()), door: Door::Pull, key }
+    let caller = Caller::Agent(agent.to_owned());
+    Claim { claimer: Claimer::anyone(caller.to_string(), Door::Pull), caller, key }
 }
 
 /// A title that becomes a prompt which PostgreSQL does not keep.
@@ -156,7 +158,7 @@ fn prompt(task: &Task) -> String {
 async fn open_desk(url: &str, clock: &Arc<ManualClock>, entropy: &Arc<Counting>) -> (Desk, Loops) {
     let opening = Opening { now: clock.now(), note: "a test".to_owned() };
     let store = Store::open(url, &opening).await.expect("the store opens");
-    let settings = Settings { pull_lease: LEASE, render: Arc::new(prompt) };
+    let settings = Settings { pull_lease: LEASE, render: Arc::new(prompt), rules: RulesEdit::default() };
     let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (clock.clone(), entropy.clone());
     Desk::new(store, clock, entropy, settings).await.expect("the desk starts")
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use extraboard_core::dispatch::{Dispatch, Phase};
 use extraboard_core::doors::{Door, Doors};
+use extraboard_core::gate::Claimer;
 use extraboard_core::reason::Reason;
 use extraboard_core::state::State;
 use extraboard_core::task::Task;
@@ -52,7 +53,7 @@ async fn a_claim_that_was_tried_again_by_itself_is_ended_by_the_desk_too() {
     let desk = t.desk.clone();
     relay.lose_next_commit();
     let (spoiling, lost, turned) = tokio::join!(
-        desk.claim(Claim { door: Door::Run, ..claim("a", None) }),
+        desk.claim(Claim { claimer: Claimer::anyone("agent:a", Door::Run), ..claim("a", None) }),
         desk.claim(claim("b", None)),
         t.loops.turn(),
     );

@@ -3,8 +3,9 @@
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::Span;
 use extraboard_core::doors::Door;
+use extraboard_core::gate::{Claimer, Nothing};
 use extraboard_core::state::State;
-use extraboard_store::verbs::{Claimed, DispatchHeartbeat, Nothing, Queue, TaskDraft, Usage};
+use extraboard_store::verbs::{Claimed, DispatchHeartbeat, Queue, QueueScope, TaskDraft, Usage};
 
 use crate::harness::{LEASE, TestDesk};
 
@@ -22,10 +23,12 @@ pub(crate) async fn a_task_joins_the_line_when_its_moment_comes(mut t: TestDesk)
 
 pub(crate) async fn the_queue_shows_what_is_due_without_waiting_for_a_timer(t: TestDesk) {
     let task = t.add_draft(later(&t, "later", Span::from_secs(30))).await;
-    let queue = Queue { door: Door::Pull, offset: 0, limit: 10 };
-    assert_eq!(t.desk.queue(queue).await.unwrap().total, 0);
+    let claimer = Claimer::anyone("anonymous", Door::Pull);
+    let now = t.desk.now();
+    let queue = Queue { claimer, scope: QueueScope::Open, offset: 0, limit: 10, now };
+    assert_eq!(t.desk.queue(queue.clone()).await.unwrap().total, 0);
     t.clock.step(Span::from_secs(30));
-    assert_eq!(t.desk.queue(queue).await.unwrap().tasks[0].number, task.number);
+    assert_eq!(t.desk.queue(queue).await.unwrap().entries[0].task.number, task.number);
 }
 
 pub(crate) async fn a_lease_ends_when_its_holder_is_silent(mut t: TestDesk) {

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::{Body, By, DispatchPath, Nothing, Params};
 use crate::reply::{report, usage};
-use crate::validate::{Problems, REPORT_CHARS_MAX, SOURCE_CHARS_MAX};
+use crate::validate::{PROVIDER_CHARS_MAX, Problems, REPORT_CHARS_MAX};
 
 /// The longest wait a holder may ask for: a day.
 const RETRY_AFTER_SECS_MAX: i64 = 24 * 60 * 60;
@@ -36,7 +36,7 @@ fn read(problems: &mut Problems, body: Fail) -> Report {
         problems.text("error", error, REPORT_CHARS_MAX);
     }
     if let Some(provider) = &body.provider {
-        problems.text("provider", provider, SOURCE_CHARS_MAX);
+        problems.path_name("provider", provider, PROVIDER_CHARS_MAX);
     }
     if let Some(secs) = body.retry_after {
         problems.range("retryAfter", secs, 0..=RETRY_AFTER_SECS_MAX);
@@ -50,5 +50,6 @@ fn read(problems: &mut Problems, body: Fail) -> Report {
         retryable: if body.retryable.unwrap_or(true) { Retryable::Yes } else { Retryable::No },
         retry_after: body.retry_after.map(Span::from_secs),
         error: body.error,
+        provider: body.provider,
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /api/issues/:id`: one issue.
+//! `GET /api/issues/:id`: one issue, with what stands around it.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use extraboard_api::envelope::One;
 use extraboard_api::issue::IssueDetail;
-use extraboard_store::verbs::TaskGet;
+use extraboard_store::verbs::{TaskGet, TaskRelatives};
 
 use crate::app::App;
 use crate::convert;
@@ -19,9 +19,15 @@ pub(crate) async fn handle(
     TaskPath(task): TaskPath,
 ) -> Result<Json<One<IssueDetail>>, ApiError> {
     let view = app.desk.read(TaskGet { task }).await?;
-    let issue = convert::issue(view.task, view.dispatch.as_ref());
-    // Nothing can be related to an issue yet.
-    let detail =
-        IssueDetail { issue, parent: None, children: Vec::new(), labels: Vec::new(), relations: Vec::new() };
+    let around = app.desk.read(TaskRelatives { task }).await?;
+    let id = view.task.id;
+    let detail = IssueDetail {
+        issue: convert::issue(view.task, view.dispatch.as_ref()),
+        parent: around.parent.as_ref().map(convert::brief),
+        children: around.children.iter().map(convert::brief).collect(),
+        // Trackers show labels; a desk has none.
+        labels: Vec::new(),
+        relations: around.related.iter().map(|related| convert::relation(id, related)).collect(),
+    };
     Ok(Json(One { data: detail }))
 }

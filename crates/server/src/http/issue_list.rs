@@ -33,6 +33,8 @@ fn list(query: &IssueQuery) -> Result<TaskList, ApiError> {
     let statuses: Vec<Status> = query.status.iter().flat_map(|list| problems.words("status", list)).collect();
     let kinds = query.kind.iter().flat_map(|list| problems.words("type", list)).collect();
     let level = query.priority.and_then(|number| problems.level(number));
+    let project = query.project_id.as_deref().map(|text| problems.project_ref("projectId", text));
+    let parent = query.parent_id.as_deref().and_then(|text| problems.issue_ref("parentId", text));
     let page = problems.page(query.limit, query.offset);
     let after = query.cursor.as_deref().map_or(Some(0), |cursor| cursor.parse().ok().filter(|n| *n >= 0));
     if after.is_none() {
@@ -44,6 +46,8 @@ fn list(query: &IssueQuery) -> Result<TaskList, ApiError> {
             states: statuses.into_iter().flat_map(Status::states).collect(),
             kinds,
             priority: level.map(extraboard_core::priority::Level::range),
+            project,
+            parent,
         },
         after: TaskNumber(after.unwrap_or(0)),
         offset: page.offset,

@@ -28,5 +28,6 @@ pub(crate) async fn handle(
     let verb = word.parse::<Verb>().ok().filter(|verb| patch::has_route(*verb));
     let verb = verb.ok_or_else(|| ApiError::NotFound(format!("there is no route /api/issues/:id/{word}")))?;
     let moved = app.desk.write(TaskMove { ctx: app.desk.ctx(caller), task, verb }).await?;
+    app.wrote(&moved.task);
     Ok(Json(One { data: convert::issue(moved.task, moved.dispatch.as_ref()) }))
 }

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use extraboard_api::issue::{IssuePatch, IssuePatched};
 use extraboard_core::doors::Door;
+use extraboard_core::gate::Claimer;
 use extraboard_desk::Claim;
 use extraboard_store::verbs::{PriorityEdit, TaskEdit, TaskPatch};
 
@@ -26,10 +27,12 @@ pub(crate) async fn handle(
     let edit = edit(&mut problems, &body);
     let status = body.status.as_deref().and_then(|word| problems.status(word));
     problems.check()?;
-    let claim = app.desk.claim_request(Claim { caller, door: Door::Pull, key: None });
+    let claimer = Claimer::anyone(caller.to_string(), Door::Pull);
+    let claim = app.desk.claim_request(Claim { caller, claimer, key: None });
     let now = app.desk.now();
     let (draw, render) = (app.desk.draw(), app.desk.render());
     let patched = app.desk.write(TaskPatch { task, claim, now, edit, status, draw, render }).await?;
+    app.wrote(&patched.task);
     let dispatch = patched.opened.map(|opened| convert::ticket(&app.settings.key, &opened));
     Ok(Json(IssuePatched { data: convert::issue(patched.task, patched.dispatch.as_ref()), dispatch }))
 }
@@ -70,6 +73,31 @@ fn edit(problems: &mut Problems, body: &IssuePatch) -> TaskEdit {
         hypothesis: hypothesis
             .map(|value| value.as_ref().map(|value| problems.object("hypothesis", value, RESULT_BYTES_MAX))),
         agent_summary: body.agent_summary.clone(),
+        ..standing(problems, body)
+    }
+}
+
+/// Reads where the issue should stand among others, and whom it should be for.
+fn standing(problems: &mut Problems, body: &IssuePatch) -> TaskEdit {
+    if let Some(points) = body.boost {
+        problems.boost(points);
+    }
+    if let Some(Some(owner)) = &body.owner {
+        problems.owner(owner);
+    }
+    let project = body.project_id.as_ref();
+    let parent = body.parent_id.as_ref();
+    let artifact = body.input_artifact.as_ref();
+    TaskEdit {
+        boost: body.boost,
+        needs: body.needs.as_ref().and_then(|needs| problems.capabilities("needs", needs)),
+        owner: body.owner.clone(),
+        project: project.map(|text| text.as_ref().map(|text| problems.project_ref("projectId", text))),
+        parent: parent
+            .map(|parent| parent.as_ref().and_then(|parent| problems.issue_ref("parentId", parent.as_str()))),
+        gated_by_parent: body.gated_by_parent,
+        artifact: artifact.map(|path| path.as_ref().map(|path| problems.artifact("inputArtifact", path))),
+        ..TaskEdit::default()
     }
 }
 

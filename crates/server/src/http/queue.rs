@@ -1,48 +1,55 @@
-//! `GET /api/dispatch/queue`: what would be handed out, in that order.
+//! `GET /api/dispatch/queue`: what would be handed out to whoever asks, in that order.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use extraboard_api::dispatch::{Breakdown, Queue, QueueEntry, QueueQuery};
-use extraboard_core::clock::Timestamp;
-use extraboard_core::doors::Door;
-use extraboard_core::line::Score;
-use extraboard_core::task::Task;
-use extraboard_store::verbs;
+use extraboard_api::dispatch::{Queue, QueueEntry, QueueGate, QueueQuery};
+use extraboard_core::gate::Gate;
+use extraboard_core::why::Obstacle;
+use extraboard_store::verbs::{self, QueueScope};
 
 use crate::app::App;
-use crate::convert;
 use crate::error::ApiError;
-use crate::extract::Params;
+use crate::extract::{By, Params};
 use crate::validate::Problems;
+use crate::{claimer, convert};
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
+    By(caller): By,
     Params(query): Params<QueueQuery>,
 ) -> Result<Json<Queue>, ApiError> {
     let mut problems = Problems::default();
     let page = problems.page(query.limit, query.offset);
+    let unplaced = claimer::read(&mut problems, caller.to_string(), query.claimer().into());
     problems.check()?;
-    let queue = verbs::Queue { door: Door::Pull, limit: page.limit, offset: page.offset };
-    let page = app.desk.queue(queue).await?;
-    let now = app.desk.now();
+    let claimer = unplaced.place(&app).await?.claimer;
+    let scope = if query.all.unwrap_or(false) { QueueScope::All } else { QueueScope::Open };
+    let (limit, offset, now) = (page.limit, page.offset, app.desk.now());
+    let page = app.desk.queue(verbs::Queue { claimer, scope, limit, offset, now }).await?;
     Ok(Json(Queue {
-        data: page.tasks.into_iter().map(|task| entry(task, now)).collect(),
+        data: page.entries.into_iter().map(entry).collect(),
         total: page.total,
         total_capped: page.total_capped,
     }))
 }
 
-fn entry(task: Task, now: Timestamp) -> QueueEntry {
-    let score = Score::new(task.priority, task.queued_at.unwrap_or(now), now);
+fn entry(entry: verbs::QueueEntry) -> QueueEntry {
     QueueEntry {
-        score: score.total(),
-        breakdown: Breakdown {
-            priority_weight: score.priority,
-            age_bonus: score.age,
-            ..Breakdown::default()
-        },
-        issue: convert::issue(task, None),
+        score: entry.score.total(),
+        breakdown: convert::breakdown(&entry.score),
+        issue: convert::issue(entry.task, None),
+        gates: entry.gates.into_iter().map(gate).collect(),
+    }
+}
+
+/// Says of a gate what `why` says of it.
+fn gate(gate: Gate) -> QueueGate {
+    let obstacle = Obstacle::Gate(gate);
+    QueueGate {
+        gate: obstacle.word().to_owned(),
+        detail: obstacle.detail(),
+        until: obstacle.until().map(convert::time),
     }
 }

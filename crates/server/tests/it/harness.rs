@@ -11,7 +11,7 @@ use extraboard_core::task::Task;
 use extraboard_desk::{Desk, Settings};
 use extraboard_server::{Health, serve_metrics};
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{TaskCreate, TaskDraft};
+use extraboard_store::verbs::{RulesEdit, TaskCreate, TaskDraft};
 use extraboard_store::{Opening, Store};
 use extraboard_testkit::database::fresh_postgres_url;
 use extraboard_testkit::postgres::Relay;
@@ -54,8 +54,11 @@ impl TestServer {
         let clock = Arc::new(ManualClock(AtomicI64::new(1_700_000_000_000_000)));
         let opening = Opening { now: clock.now(), note: "a test".to_owned() };
         let store = Store::open(relay.url(), &opening).await.unwrap();
-        let settings =
-            Settings { pull_lease: Span::from_mins(60), render: Arc::new(|task| task.title.clone()) };
+        let settings = Settings {
+            pull_lease: Span::from_mins(60),
+            render: Arc::new(|task| task.title.clone()),
+            rules: RulesEdit::default(),
+        };
         let entropy = Arc::new(Counting(AtomicU64::new(0)));
         let (desk, _loops) = Desk::new(store, clock.clone(), entropy, settings).await.unwrap();
         let health = Health::starting(PrometheusBuilder::new().build_recorder().handle());

@@ -16,6 +16,10 @@ use crate::tx::Verb;
 pub(crate) const MIGRATION_LOCK: i64 = 0x7862_0001;
 /// The lock every claim takes first.
 pub(crate) const CLAIM_LOCK: i64 = 0x7862_0002;
+/// The lock under which relations and parents change.
+pub(crate) const GRAPH_LOCK: i64 = 0x7862_0003;
+/// The lock that whatever enters the line shares, and a change of ranks takes.
+pub(crate) const RANK_LOCK: i64 = 0x7862_0004;
 /// Where the sequencer says that there are new positions.
 pub(crate) const CHANNEL: &str = "extraboard_pos";
 

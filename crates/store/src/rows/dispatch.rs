@@ -2,7 +2,8 @@
 
 use extraboard_core::clock::{Span, Timestamp};
 use extraboard_core::dispatch::{Dispatch, Phase};
-use extraboard_core::id::{DispatchId, Fence, TaskNumber};
+use extraboard_core::gate::Account;
+use extraboard_core::id::{DispatchId, Fence, ProjectNumber, TaskNumber};
 use extraboard_core::reason::Reason;
 use extraboard_core::report::Retryable;
 
@@ -13,7 +14,8 @@ use crate::value::{Row, Value, params};
 /// The columns of a dispatch, in the order [`from_row`] reads them.
 macro_rules! dispatch_columns {
     () => {
-        "d.id, d.task, d.attempt, d.fence, d.holder, d.door, d.phase, d.reason, d.closed_at, d.outcome, \
+        "d.id, d.task, d.attempt, d.fence, d.holder, d.door, d.kind, d.project, d.adapter, d.provider, \
+         d.account, d.phase, d.reason, d.closed_at, d.outcome, \
          d.lease_micros, d.lease_until, d.started_at, d.heartbeat_at, d.progress, d.result, d.error, \
          d.retryable, d.cost_micros, d.tokens_in, d.tokens_out, d.prompt"
     };
@@ -30,6 +32,10 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Dispatch, Error> {
         fence: Fence(row.int()?),
         holder: row.text()?,
         door: row.parse()?,
+        kind: row.parse()?,
+        project: row.opt_int()?.map(ProjectNumber),
+        adapter: row.opt_text()?,
+        account: account(row)?,
         phase: phase(row)?,
         outcome: row.opt_parse()?,
         lease: Span::from_micros(row.int()?),
@@ -45,6 +51,11 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Dispatch, Error> {
         tokens_out: row.opt_int()?,
         prompt: row.opt_text()?,
     })
+}
+
+fn account(row: &mut Row) -> Result<Option<Account>, Error> {
+    let (provider, account) = (row.opt_text()?, row.opt_text()?);
+    Ok(provider.map(|provider| Account { provider, account: account.unwrap_or_default() }))
 }
 
 fn phase(row: &mut Row) -> Result<Phase, Error> {
@@ -76,15 +87,17 @@ pub(crate) async fn lock<T: Tx>(tx: &mut T, id: DispatchId) -> Result<Dispatch, 
 
 const INSERT: Each = Each {
     postgres: "INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, \
-         lease_until, started_at, heartbeat_at, prompt) \
+         lease_until, started_at, heartbeat_at, prompt, kind, project, adapter, provider, account) \
        SELECT u.id, u.task, u.attempt, u.fence, u.holder, u.door, 'open', u.lease, \
-         u.now + u.lease, u.now, u.now, u.prompt \
+         u.now + u.lease, u.now, u.now, u.prompt, u.kind, u.project, u.adapter, u.provider, u.account \
        FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], \
-         $7::bigint[], $8::bigint[], $9::text[]) \
-         AS u (id, task, attempt, fence, holder, door, lease, now, prompt)",
+         $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::text[], $13::text[], \
+         $14::text[]) \
+         AS u (id, task, attempt, fence, holder, door, lease, now, prompt, kind, project, adapter, \
+           provider, account)",
     sqlite: "INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, \
-         lease_until, started_at, heartbeat_at, prompt) \
-       VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8 + $7, $8, $8, $9)",
+         lease_until, started_at, heartbeat_at, prompt, kind, project, adapter, provider, account) \
+       VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8 + $7, $8, $8, $9, $10, $11, $12, $13, $14)",
 };
 
 /// Inserts dispatches that were just opened.
@@ -105,6 +118,11 @@ fn insert_row(dispatch: &Dispatch) -> Vec<Value> {
         dispatch.lease.as_micros(),
         dispatch.started_at.as_micros(),
         &dispatch.prompt,
+        dispatch.kind.as_str(),
+        dispatch.project.map(|project| project.0),
+        &dispatch.adapter,
+        dispatch.account.as_ref().map(|account| account.provider.clone()),
+        dispatch.account.as_ref().map(|account| account.account.clone()),
     ]
 }
 

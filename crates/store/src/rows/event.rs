@@ -14,7 +14,7 @@ use crate::verbs::Ctx;
 #[derive(Clone, Debug)]
 pub(crate) struct NewEvent {
     pub(crate) event_type: EventType,
-    pub(crate) task: TaskNumber,
+    pub(crate) task: Option<TaskNumber>,
     pub(crate) dispatch: Option<DispatchId>,
     pub(crate) actor: String,
     pub(crate) at: Timestamp,
@@ -24,8 +24,13 @@ pub(crate) struct NewEvent {
 impl NewEvent {
     /// Begins an event about a task.
     pub(crate) fn new(event_type: EventType, ctx: &Ctx, task: TaskNumber) -> Self {
+        Self { task: Some(task), ..Self::of_desk(event_type, ctx) }
+    }
+
+    /// Begins an event about no task in particular.
+    pub(crate) fn of_desk(event_type: EventType, ctx: &Ctx) -> Self {
         let actor = ctx.caller.to_string();
-        Self { event_type, task, dispatch: None, actor, at: ctx.now, data: json!({}) }
+        Self { event_type, task: None, dispatch: None, actor, at: ctx.now, data: json!({}) }
     }
 
     /// Names the dispatch it is about.
@@ -57,7 +62,7 @@ pub(crate) async fn insert_all<T: Tx>(tx: &mut T, events: Vec<NewEvent>) -> Resu
         .map(|event| {
             params![
                 event.event_type.as_str(),
-                event.task.0,
+                event.task.map(|task| task.0),
                 event.dispatch.map(|id| id.to_string()),
                 event.actor,
                 event.at.as_micros(),

@@ -2,4 +2,7 @@
 
 pub(crate) mod dispatch;
 pub(crate) mod event;
+pub(crate) mod goal;
+pub(crate) mod project;
+pub(crate) mod relation;
 pub(crate) mod task;

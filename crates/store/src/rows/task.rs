@@ -1,24 +1,29 @@
 //! The `task` table.
 
+use extraboard_core::capabilities::Capabilities;
 use extraboard_core::clock::Timestamp;
 use extraboard_core::doors::Doors;
-use extraboard_core::id::{Fence, TaskNumber, TaskRef};
+use extraboard_core::id::{Fence, ProjectNumber, TaskNumber, TaskRef};
 use extraboard_core::priority::Priority;
 use extraboard_core::reason::Counters;
 use extraboard_core::task::Task;
 
 use crate::error::Error;
-use crate::tx::{Tx, expect_rows, first};
-use crate::value::{Row, params};
+use crate::tx::{Each, Sql, Tx, expect_rows, first};
+use crate::value::{Row, Value, params};
 
 /// The columns of a task, in the order [`from_row`] reads them.
 macro_rules! task_columns {
     () => {
-        "t.number, t.id, t.title, t.description, t.kind, t.state, t.priority, t.doors, t.max_retries, \
+        "t.number, t.id, t.title, t.description, t.kind, t.state, t.priority, t.boost, t.doors, t.needs, \
+         t.owner, t.project, t.parent, t.depth, t.gated_by_parent, t.parent_open, t.open_blockers, \
+         t.artifact, t.artifact_present, t.max_retries, \
          t.signal_source, t.signal_payload, t.hypothesis, t.agent_summary, t.result, t.last_error, \
          t.not_before, t.queued_at, t.fence, t.attempt, t.dispatch, \
          t.crash_count, t.unavailable_count, t.retry_count, t.lost_count, \
-         t.created_at, t.updated_at, t.started_at, t.completed_at, t.deleted_at"
+         t.created_at, t.updated_at, t.started_at, t.completed_at, t.deleted_at, \
+         (SELECT p.id FROM project p WHERE p.number = t.project), \
+         (SELECT q.id FROM task q WHERE q.number = t.parent)"
     };
 }
 
@@ -26,7 +31,7 @@ pub(crate) use task_columns;
 
 /// Reads the columns of [`task_columns`].
 pub(crate) fn from_row(row: &mut Row) -> Result<Task, Error> {
-    Ok(Task {
+    let mut task = Task {
         number: TaskNumber(row.int()?),
         id: row.parse()?,
         title: row.text()?,
@@ -34,7 +39,20 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Task, Error> {
         kind: row.parse()?,
         state: row.parse()?,
         priority: Priority::new(row.int()?).ok_or_else(|| Error::unreadable("a priority out of range"))?,
-        doors: Doors::from_bits(row.int()?).ok_or_else(|| Error::unreadable("no doors"))?,
+        boost: row.int()?,
+        doors: doors(row)?,
+        needs: capabilities(row)?,
+        owner: row.opt_text()?,
+        project: row.opt_int()?.map(ProjectNumber),
+        project_id: None,
+        parent: row.opt_int()?.map(TaskNumber),
+        parent_id: None,
+        depth: row.int()?,
+        gated_by_parent: row.flag()?,
+        parent_open: row.flag()?,
+        open_blockers: row.int()?,
+        artifact: row.opt_text()?,
+        artifact_present: row.flag()?,
         max_retries: row.int()?,
         signal_source: row.opt_text()?,
         signal_payload: row.opt_text()?,
@@ -58,7 +76,21 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Task, Error> {
         started_at: time(row)?,
         completed_at: time(row)?,
         deleted_at: time(row)?,
-    })
+    };
+    task.project_id = row.opt_parse()?;
+    task.parent_id = row.opt_parse()?;
+    Ok(task)
+}
+
+/// Reads a set of doors.
+pub(crate) fn doors(row: &mut Row) -> Result<Doors, Error> {
+    Doors::from_bits(row.int()?).ok_or_else(|| Error::unreadable("no doors"))
+}
+
+/// Reads a set of capabilities.
+pub(crate) fn capabilities(row: &mut Row) -> Result<Capabilities, Error> {
+    let list = row.text()?;
+    Capabilities::parse(&list).map_err(|_| Error::unreadable(format!("{list:?}")))
 }
 
 fn time(row: &mut Row) -> Result<Option<Timestamp>, Error> {
@@ -114,8 +146,11 @@ fn present(task: TaskRef, row: Option<Row>) -> Result<Task, Error> {
 }
 
 const INSERT: &str = "INSERT INTO task (id, title, description, kind, state, priority, doors, max_retries, \
-       signal_source, signal_payload, hypothesis, not_before, queued_at, created_at, updated_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14) \
+       signal_source, signal_payload, hypothesis, not_before, queued_at, created_at, updated_at, \
+       boost, needs, owner, project, parent, depth, gated_by_parent, parent_open, open_blockers, \
+       artifact, artifact_present) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, \
+       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25) \
      RETURNING number";
 
 /// Inserts a new task; its number comes from the database.
@@ -138,6 +173,17 @@ pub(crate) async fn insert<T: Tx>(tx: &mut T, task: &Task) -> Result<TaskNumber,
             micros(task.not_before),
             micros(task.queued_at),
             task.created_at.as_micros(),
+            task.boost,
+            task.needs.to_string(),
+            &task.owner,
+            task.project.map(|project| project.0),
+            task.parent.map(|parent| parent.0),
+            task.depth,
+            task.gated_by_parent,
+            task.parent_open,
+            task.open_blockers,
+            &task.artifact,
+            task.artifact_present,
         ],
     )
     .await?;
@@ -149,46 +195,132 @@ const UPDATE: &str = "UPDATE task \
        signal_source = $11, signal_payload = $12, hypothesis = $13, agent_summary = $14, result = $15, \
        last_error = $16, not_before = $17, queued_at = $18, fence = $19, attempt = $20, dispatch = $21, \
        crash_count = $22, unavailable_count = $23, retry_count = $24, lost_count = $25, \
-       updated_at = $26, started_at = $27, completed_at = $28, deleted_at = $29 \
+       updated_at = $26, started_at = $27, completed_at = $28, deleted_at = $29, boost = $30, needs = $31, \
+       owner = $32, project = $33, parent = $34, depth = $35, gated_by_parent = $36, parent_open = $37, \
+       open_blockers = $38, artifact = $39, artifact_present = $40 \
      WHERE number = $1 AND state = $2 AND fence = $3";
 
 /// Writes a changed task, provided it is still in the state it was read in.
 pub(crate) async fn update<T: Tx>(tx: &mut T, before: &Task, after: &Task) -> Result<(), Error> {
-    let changed = tx
-        .execute(
-            UPDATE.into(),
-            params![
-                before.number.0,
-                before.state.as_str(),
-                before.fence.0,
-                after.title.as_str(),
-                &after.description,
-                after.kind.as_str(),
-                after.state.as_str(),
-                after.priority.points(),
-                after.doors.bits(),
-                after.max_retries,
-                &after.signal_source,
-                &after.signal_payload,
-                &after.hypothesis,
-                &after.agent_summary,
-                &after.result,
-                &after.last_error,
-                micros(after.not_before),
-                micros(after.queued_at),
-                after.fence.0,
-                after.attempt,
-                after.dispatch.map(|id| id.to_string()),
-                after.counters.crash,
-                after.counters.unavailable,
-                after.counters.retry,
-                after.counters.lost,
-                after.updated_at.as_micros(),
-                micros(after.started_at),
-                micros(after.completed_at),
-                micros(after.deleted_at),
-            ],
-        )
-        .await?;
+    let mut values = params![before.number.0, before.state.as_str(), before.fence.0];
+    values.extend(own_values(after));
+    values.extend(graph_values(after));
+    let changed = tx.execute(UPDATE.into(), values).await?;
     expect_rows("a task's update", 1, changed)
+}
+
+fn own_values(task: &Task) -> Vec<Value> {
+    params![
+        task.title.as_str(),
+        &task.description,
+        task.kind.as_str(),
+        task.state.as_str(),
+        task.priority.points(),
+        task.doors.bits(),
+        task.max_retries,
+        &task.signal_source,
+        &task.signal_payload,
+        &task.hypothesis,
+        &task.agent_summary,
+        &task.result,
+        &task.last_error,
+        micros(task.not_before),
+        micros(task.queued_at),
+        task.fence.0,
+        task.attempt,
+        task.dispatch.map(|id| id.to_string()),
+        task.counters.crash,
+        task.counters.unavailable,
+        task.counters.retry,
+        task.counters.lost,
+        task.updated_at.as_micros(),
+        micros(task.started_at),
+        micros(task.completed_at),
+        micros(task.deleted_at),
+    ]
+}
+
+fn graph_values(task: &Task) -> Vec<Value> {
+    params![
+        task.boost,
+        task.needs.to_string(),
+        &task.owner,
+        task.project.map(|project| project.0),
+        task.parent.map(|parent| parent.0),
+        task.depth,
+        task.gated_by_parent,
+        task.parent_open,
+        task.open_blockers,
+        &task.artifact,
+        task.artifact_present,
+    ]
+}
+
+/// What other tasks and time change about a waiting task.
+const UPDATE_FACTS: Each = Each {
+    postgres: "UPDATE task \
+       SET not_before = u.not_before, updated_at = u.updated_at, depth = u.depth, \
+         parent_open = u.parent_open, open_blockers = u.open_blockers, artifact_present = u.artifact_present \
+       FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], \
+         $7::bigint[]) AS u (number, not_before, updated_at, depth, parent_open, open_blockers, \
+         artifact_present) \
+       WHERE task.number = u.number",
+    sqlite: "UPDATE task \
+       SET not_before = $2, updated_at = $3, depth = $4, parent_open = $5, open_blockers = $6, \
+         artifact_present = $7 \
+       WHERE number = $1",
+};
+
+/// Writes what other tasks and time change about locked tasks; nothing else of them.
+pub(crate) async fn update_facts<T: Tx>(tx: &mut T, tasks: &[&Task]) -> Result<(), Error> {
+    let rows = tasks
+        .iter()
+        .map(|task| {
+            params![
+                task.number.0,
+                micros(task.not_before),
+                task.updated_at.as_micros(),
+                task.depth,
+                task.parent_open,
+                task.open_blockers,
+                task.artifact_present,
+            ]
+        })
+        .collect();
+    expect_rows("an update of facts", tasks.len(), tx.execute_each(UPDATE_FACTS, rows).await?)
+}
+
+const LOCK_MANY: Sql = Sql {
+    postgres: concat!(
+        "SELECT ",
+        task_columns!(),
+        " FROM task t WHERE t.number = ANY($1) ORDER BY t.number FOR UPDATE"
+    ),
+    sqlite: concat!(
+        "SELECT ",
+        task_columns!(),
+        " FROM task t WHERE t.number IN (SELECT value FROM json_each($1)) ORDER BY t.number"
+    ),
+};
+const GET_MANY: Sql = Sql {
+    postgres: concat!("SELECT ", task_columns!(), " FROM task t WHERE t.number = ANY($1) ORDER BY t.number"),
+    sqlite: LOCK_MANY.sqlite,
+};
+
+/// Locks tasks in the order of their numbers, deleted or not.
+pub(crate) async fn lock_many<T: Tx>(tx: &mut T, numbers: Vec<i64>) -> Result<Vec<Task>, Error> {
+    many(tx, LOCK_MANY, numbers).await
+}
+
+/// Reads tasks in the order of their numbers, deleted or not.
+pub(crate) async fn get_many<T: Tx>(tx: &mut T, numbers: Vec<i64>) -> Result<Vec<Task>, Error> {
+    many(tx, GET_MANY, numbers).await
+}
+
+async fn many<T: Tx>(tx: &mut T, sql: Sql, numbers: Vec<i64>) -> Result<Vec<Task>, Error> {
+    if numbers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = tx.query(sql, params![numbers]).await?;
+    rows.into_iter().map(|mut row| from_row(&mut row)).collect()
 }

@@ -3,7 +3,7 @@
 use extraboard_core::event::EventType;
 use extraboard_core::task::{Place, Task};
 
-use super::change::change;
+use super::change::{change, change_facts};
 use super::{Ctx, TURN_MAX};
 use crate::error::Error;
 use crate::rows::event::NewEvent;
@@ -41,12 +41,16 @@ const DUE: &str = concat!(
 pub(crate) async fn advance<T: Tx>(tx: &mut T, ctx: &Ctx) -> Result<usize, Error> {
     let rows = tx.query(DUE.into(), params![ctx.now.as_micros(), TURN_MAX]).await?;
     let due = rows.len();
+    let mut tasks = Vec::with_capacity(due);
     for mut row in rows {
         let task = task::from_row(&mut row)?;
         if matches!(task.place(), Place::Timer(at) if at <= ctx.now) {
-            join_line(tx, ctx, &task).await?;
+            tasks.push(task);
         }
     }
+    let events = tasks.iter().map(|task| NewEvent::new(EventType::TaskDue, ctx, task.number)).collect();
+    let changes = tasks.into_iter().map(|task| (task.clone(), Task { not_before: None, ..task }));
+    change_facts(tx, ctx, changes.collect(), events).await?;
     Ok(due)
 }
 

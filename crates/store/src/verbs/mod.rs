@@ -1,18 +1,28 @@
 //! The verbs: one file each, one transaction each.
 
+mod account;
 mod advance;
+mod artifact;
 mod change;
 mod claim;
 mod counts;
+mod doctor;
 mod due;
 mod events;
+mod goal;
+mod graph;
 mod heartbeat;
 mod idempotency;
 mod lease_sweep;
-mod line_audit;
 mod ping;
+mod position;
+mod project;
 mod queue;
+mod relation_create;
+mod relation_delete;
+mod relation_list;
 mod report;
+mod rules;
 mod secrets;
 mod seed;
 mod sequence;
@@ -22,35 +32,54 @@ mod task_delete;
 mod task_get;
 mod task_list;
 mod task_move;
+mod task_order;
 mod task_patch;
 mod terminate;
+mod why;
 
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::Timestamp;
 
+pub use account::{GateClear, GateList};
 pub use advance::Advance;
-pub use claim::{CLAIM_STATEMENTS, ClaimBatch, ClaimRequest, Claimed, Nothing, Render};
+pub use artifact::{
+    Artifact, ArtifactList, ArtifactProvide, ArtifactProvided, ArtifactWait, ArtifactWaits, ArtifactsFound,
+};
+pub use claim::{CLAIM_STATEMENTS, ClaimBatch, ClaimRequest, Claimed, Render};
 pub use counts::{Counts, CountsRead};
+pub use doctor::{Checked, Difference, Doctor, DoctorRepair};
 pub use due::{Due, DueNext};
 pub use events::{Event, EventsAfter};
+pub use goal::{GoalCreate, GoalDelete, GoalEdit, GoalGet, GoalList, GoalPatch};
 pub use heartbeat::{DispatchHeartbeat, Usage};
 pub use idempotency::{IdempotencyKey, IdempotencyPrune};
 pub use lease_sweep::LeaseSweep;
-pub use line_audit::LineAudit;
 pub use ping::Ping;
-pub use queue::{Queue, QueuePage};
+pub use project::{
+    ProjectCreate, ProjectDelete, ProjectEdit, ProjectGet, ProjectIds, ProjectList, ProjectPatch, ProjectView,
+};
+pub use queue::{Queue, QueueEntry, QueuePage, QueueScope};
+pub use relation_create::{RelationCreate, RelationCreated};
+pub use relation_delete::RelationDelete;
+pub use relation_list::{Related, RelationList, Relations, Relatives, TaskRelatives};
 pub use report::{DispatchReport, Reported, Verdict};
+pub use rules::{Rerank, Reranked, RulesChange, RulesEdit, RulesInit, RulesRead};
 pub use secrets::{AdminTokenKeep, AdminTokenKnown, ServerKey};
 #[doc(hidden)]
-pub use seed::{Ceiling, Seed};
+pub use seed::{Ceiling, Seed, SeedSort};
 pub use sequence::{PosLast, Sequence, Sequenced};
 pub use task_create::{TaskCreate, TaskDraft};
 pub use task_delete::TaskDelete;
 pub use task_get::{TaskGet, TaskView};
 pub use task_list::{TaskFilter, TaskList, TaskPage};
 pub use task_move::TaskMove;
+pub use task_order::{Side, TaskBump, TaskReorder, TaskReordered};
 pub use task_patch::{PriorityEdit, TaskEdit, TaskPatch, TaskPatched};
 pub use terminate::{DispatchTerminate, Terminated};
+pub use why::{Decision, Why, WhyAnswer};
+
+pub use crate::rows::project::ProjectRef;
+pub use crate::rules::Rules;
 
 /// Who does something, and when.
 #[derive(Clone, Debug)]

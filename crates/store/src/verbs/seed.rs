@@ -6,44 +6,96 @@ use crate::error::Error;
 use crate::tx::{Sql, Tx, Verb};
 use crate::value::params;
 
-/// Adds queued tasks with numbers from `first` to `last`, of mixed priorities. No events.
+/// What sort of tasks the line is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeedSort {
+    /// Of mixed priorities, ranked by the shipped `pipeline` profile.
+    Pipeline,
+    /// Of mixed kinds and depths, waiting for up to 100 minutes, ranked by the shipped
+    /// `depth_first` profile.
+    DepthFirst,
+    /// Ahead of all others and of so many owners: nobody's who claims without one.
+    Foreign(i64),
+}
+
+/// Adds queued tasks with numbers from `first` to `last`. No events.
 #[derive(Clone, Copy, Debug)]
 pub struct Seed {
     /// The first number.
     pub first: i64,
     /// The last number.
     pub last: i64,
-    /// When they were queued.
+    /// The present.
     pub now: Timestamp,
+    /// What sort of tasks.
+    pub sort: SeedSort,
 }
 
 /// The dialects have different series and different ways to format a number.
+macro_rules! tasks {
+    ($series:literal, $id:literal, $text:literal) => {
+        concat!(
+            "INSERT INTO task (number, id, title, description, kind, state, priority, doors, max_retries, \
+               queued_at, created_at, updated_at, depth, owner) ",
+            $series,
+            " SELECT g, ",
+            $id,
+            ", 'task ' || g, ",
+            $text,
+            ", CASE WHEN $4 <> 1 THEN 'task' WHEN g % 4 = 0 THEN 'plan' WHEN g % 4 = 1 THEN 'spec' \
+                WHEN g % 4 = 2 THEN 'phase' ELSE 'code' END, \
+               'queued', CASE WHEN $4 = 2 THEN 100 ELSE 1 + g * 7919 % 100 END, 7, 3, \
+               CASE WHEN $4 = 1 THEN $3 - g * 7919 % 6000 * 1000000 WHEN $4 = 2 THEN $3 - 86400000000 \
+                 ELSE $3 END, \
+               $3, $3, CASE WHEN $4 = 1 THEN g % 4 ELSE 0 END, \
+               CASE WHEN $4 = 2 THEN 'owner ' || (g % $5) END \
+             FROM series"
+        )
+    };
+}
 const TASKS: Sql = Sql {
-    postgres: "INSERT INTO task (number, id, title, description, kind, state, priority, doors, max_retries, \
-         queued_at, created_at, updated_at) \
-       SELECT g, '00000000-0000-7000-8000-' || lpad(to_hex(g), 12, '0'), 'task ' || g, repeat('x', 200), \
-         'task', 'queued', 1 + g * 7919 % 100, 7, 3, $3, $3, $3 \
-       FROM generate_series($1, $2) AS g",
-    sqlite: "INSERT INTO task (number, id, title, description, kind, state, priority, doors, max_retries, \
-         queued_at, created_at, updated_at) \
-       WITH RECURSIVE series (g) AS (SELECT $1 UNION ALL SELECT g + 1 FROM series WHERE g < $2) \
-       SELECT g, printf('00000000-0000-7000-8000-%012x', g), 'task ' || g, printf('%.200c', 'x'), \
-         'task', 'queued', 1 + g * 7919 % 100, 7, 3, $3, $3, $3 \
-       FROM series",
+    postgres: tasks!(
+        "WITH series AS (SELECT g FROM generate_series($1::bigint, $2::bigint) AS g)",
+        "'00000000-0000-7000-8000-' || lpad(to_hex(g), 12, '0')",
+        "repeat('x', 200)"
+    ),
+    sqlite: tasks!(
+        "WITH RECURSIVE series (g) AS (SELECT $1 UNION ALL SELECT g + 1 FROM series WHERE g < $2)",
+        "printf('00000000-0000-7000-8000-%012x', g)",
+        "printf('%.200c', 'x')"
+    ),
 };
-const LANE: &str = "INSERT INTO lane (kind, doors) VALUES ('task', 7) ON CONFLICT (kind, doors) DO NOTHING";
-const LINE: &str = "INSERT INTO line (task, lane, arrival, queued_at) \
-     SELECT t.number, n.id, t.queued_at - t.priority * 86400000000, t.queued_at \
-     FROM task t JOIN lane n ON n.kind = t.kind AND n.doors = t.doors \
+const LANES: &str = "INSERT INTO lane (project, kind, needs, owner, doors) \
+     SELECT DISTINCT 0, kind, '', COALESCE(owner, ''), 7 FROM task WHERE number BETWEEN $1 AND $2 \
+     ON CONFLICT (project, kind, needs, owner, doors) DO NOTHING";
+/// The numbers of the shipped profiles, once more.
+const LINE: &str = "INSERT INTO line (task, lane, level, arrival, queued_at) \
+     SELECT t.number, n.id, \
+       CASE WHEN $3 <> 1 THEN 0 WHEN t.kind = 'plan' THEN 40 WHEN t.kind = 'spec' THEN 60 \
+         WHEN t.kind = 'phase' THEN 80 ELSE 100 END + CASE WHEN $3 = 1 THEN t.depth * 10 ELSE 0 END, \
+       CASE WHEN $3 = 1 THEN t.queued_at ELSE t.queued_at - (t.priority + 20) * 86400000000 END, t.queued_at \
+     FROM task t \
+     JOIN lane n ON n.project = 0 AND n.kind = t.kind AND n.needs = '' \
+       AND n.owner = COALESCE(t.owner, '') AND n.doors = t.doors \
      WHERE t.number BETWEEN $1 AND $2";
 
 impl Verb for Seed {
     type Output = ();
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<(), Error> {
-        tx.execute(TASKS, params![self.first, self.last, self.now.as_micros()]).await?;
-        tx.execute(LANE.into(), params![]).await?;
-        tx.execute(LINE.into(), params![self.first, self.last]).await?;
+        let (sort, lanes) = match self.sort {
+            SeedSort::Pipeline => (0, 1),
+            SeedSort::DepthFirst => (1, 1),
+            SeedSort::Foreign(lanes) => (2, lanes),
+        };
+        let range = params![self.first, self.last];
+        let mut params = range.clone();
+        params.extend(params![self.now.as_micros(), sort, lanes]);
+        tx.execute(TASKS, params).await?;
+        tx.execute(LANES.into(), range.clone()).await?;
+        let mut params = range;
+        params.extend(params![sort]);
+        tx.execute(LINE.into(), params).await?;
         Ok(())
     }
 }

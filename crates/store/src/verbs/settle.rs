@@ -14,8 +14,8 @@ use extraboard_core::state::Verb as TaskVerb;
 use extraboard_core::task::Task;
 use serde_json::json;
 
-use super::Ctx;
 use super::change::change;
+use super::{Ctx, account};
 use crate::error::Error;
 use crate::rows::dispatch;
 use crate::rows::event::NewEvent;
@@ -86,6 +86,7 @@ async fn finish<T: Tx>(
             None => complete(&mut after, report, ctx)?,
         };
     }
+    account::heard(tx, ctx, &dispatch, report).await?;
     dispatch::update(tx, &dispatch, &closed).await?;
     let mut events =
         vec![NewEvent::new(EventType::DispatchClosed, ctx, before.number).dispatch(dispatch.id).data(
@@ -120,6 +121,7 @@ fn complete(task: &mut Task, report: Option<&Report>, ctx: &Ctx) -> Result<Optio
 
 /// What was said about the end of a dispatch, by whoever ended it.
 struct Word<'a> {
+    on_account: bool,
     retryable: Retryable,
     retry_after: Option<Span>,
     error: Option<&'a str>,
@@ -127,17 +129,17 @@ struct Word<'a> {
 
 /// Returns the word that counts: of whoever told the dispatch to end, else of its holder.
 fn word<'a>(dispatch: &'a Dispatch, report: Option<&'a Report>) -> Word<'a> {
+    let on_account = account::of(dispatch, report).is_some();
+    let silent = Word { on_account, retryable: Retryable::Yes, retry_after: None, error: None };
     match (dispatch.phase, report) {
         (Phase::Ending(_), _) => {
-            Word { retryable: dispatch.retryable, retry_after: None, error: dispatch.error.as_deref() }
+            Word { retryable: dispatch.retryable, error: dispatch.error.as_deref(), ..silent }
         }
         (_, Some(Report::Fail { retryable, retry_after, error, .. })) => {
-            Word { retryable: *retryable, retry_after: *retry_after, error: error.as_deref() }
+            Word { retryable: *retryable, retry_after: *retry_after, error: error.as_deref(), ..silent }
         }
-        (_, Some(Report::Ask { question })) => {
-            Word { retryable: Retryable::Yes, retry_after: None, error: question.as_deref() }
-        }
-        _ => Word { retryable: Retryable::Yes, retry_after: None, error: None },
+        (_, Some(Report::Ask { question })) => Word { error: question.as_deref(), ..silent },
+        _ => silent,
     }
 }
 
@@ -154,6 +156,7 @@ fn route_task(
         retry_after: word.retry_after,
         counters: task.counters,
         max_retries: task.max_retries,
+        on_account: word.on_account,
         now: ctx.now,
         draw,
     });

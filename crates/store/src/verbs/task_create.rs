@@ -1,21 +1,28 @@
 //! Create a task.
 
+use extraboard_core::capabilities::Capabilities;
 use extraboard_core::clock::Timestamp;
 use extraboard_core::doors::Doors;
 use extraboard_core::event::EventType;
-use extraboard_core::id::{Fence, TaskId, TaskNumber, TaskRef};
+use extraboard_core::graph::{Relation, RelationType};
+use extraboard_core::id::{Fence, RelationId, TaskId, TaskNumber, TaskRef};
 use extraboard_core::kind::Kind;
 use extraboard_core::priority::Priority;
+use extraboard_core::project::Project;
 use extraboard_core::reason::Counters;
 use extraboard_core::state::State;
 use extraboard_core::task::Task;
 use serde_json::json;
 
-use super::Ctx;
+use super::change::holds_back;
+use super::graph::{set_parent, take_graph_lock};
 use super::idempotency::{self, IdempotencyKey};
+use super::relation_create::block;
+use super::{Ctx, artifact};
 use crate::error::Error;
 use crate::placement;
 use crate::rows::event::{self, NewEvent};
+use crate::rows::project::{self, ProjectRef};
 use crate::rows::task;
 use crate::tx::{Tx, Verb};
 
@@ -34,8 +41,24 @@ pub struct TaskDraft {
     pub state: State,
     /// How much it matters.
     pub priority: Priority,
+    /// Points the operator added.
+    pub boost: i64,
     /// The ways it may leave.
     pub doors: Doors,
+    /// What it takes to do it.
+    pub needs: Capabilities,
+    /// Whose agents may do it.
+    pub owner: Option<String>,
+    /// The project it belongs to.
+    pub project: Option<ProjectRef>,
+    /// The task it is a part of.
+    pub parent: Option<TaskRef>,
+    /// Whether it waits for its parent.
+    pub gated_by_parent: bool,
+    /// The artifact it waits for.
+    pub artifact: Option<String>,
+    /// What it waits for, with the ids of the relations.
+    pub blocked_by: Vec<(RelationId, TaskRef)>,
     /// How often it may be tried again.
     pub max_retries: i64,
     /// The earliest moment it may be handed out.
@@ -57,7 +80,15 @@ impl TaskDraft {
             kind: Kind::Task,
             state: State::Queued,
             priority: Priority::DEFAULT,
+            boost: 0,
             doors: Doors::ANY,
+            needs: Capabilities::default(),
+            owner: None,
+            project: None,
+            parent: None,
+            gated_by_parent: false,
+            artifact: None,
+            blocked_by: Vec::new(),
             max_retries: extraboard_core::task::MAX_RETRIES_DEFAULT,
             not_before: None,
             signal_source: None,
@@ -100,13 +131,53 @@ impl Verb for TaskCreate {
 impl TaskCreate {
     async fn create<T: Tx>(&self, tx: &mut T) -> Result<Task, Error> {
         let mut created = self.task();
+        if created.artifact.is_some() {
+            take_graph_lock(tx).await?;
+        }
+        set_project(tx, &mut created, self.draft.project.as_ref()).await?;
+        let blockers = self.lock_related(tx, &mut created).await?;
+        created.artifact_present = artifact::is_provided(tx, &created).await?;
         created.forget_past(self.ctx.now);
         created.number = task::insert(tx, &created).await?;
         placement::enter(tx, &created).await?;
         let event = NewEvent::new(EventType::TaskCreated, &self.ctx, created.number)
             .data(json!({ "to": created.state.as_str(), "title": created.title }));
         event::insert_all(tx, vec![event]).await?;
+        for (id, blocker) in blockers {
+            let (word, now) = (RelationType::BlockedBy, self.ctx.now);
+            let relation = Relation::new(id, word, created.number, blocker.number, now);
+            let before = created.clone();
+            block(tx, &self.ctx, &relation, &blocker, before).await?;
+            created.open_blockers += i64::from(holds_back(&blocker));
+        }
         Ok(created)
+    }
+
+    /// Locks the parent and the blockers: they come before the new task, which nothing
+    /// waits for yet, so there can be no cycle.
+    async fn lock_related<T: Tx>(
+        &self,
+        tx: &mut T,
+        created: &mut Task,
+    ) -> Result<Vec<(RelationId, Task)>, Error> {
+        let parent = match self.draft.parent {
+            Some(parent) => Some(named(tx, "parentId", parent).await?),
+            None => None,
+        };
+        let mut blockers = Vec::new();
+        for (id, blocker) in &self.draft.blocked_by {
+            blockers.push((*id, named(tx, "blockedBy", *blocker).await?));
+        }
+        let mut numbers: Vec<_> =
+            parent.iter().chain(blockers.iter().map(|(_, number)| number)).map(|number| number.0).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let locked = task::lock_many(tx, numbers).await?;
+        let find = |number: TaskNumber| locked.iter().find(|task| task.number == number);
+        set_parent(tx, created, parent.and_then(find)).await?;
+        let mut seen = std::collections::HashSet::new();
+        blockers.retain(|(_, number)| seen.insert(*number));
+        Ok(blockers.into_iter().filter_map(|(id, number)| Some((id, find(number)?.clone()))).collect())
     }
 
     fn task(&self) -> Task {
@@ -120,7 +191,20 @@ impl TaskCreate {
             kind: draft.kind,
             state: draft.state,
             priority: draft.priority,
+            boost: draft.boost,
             doors: draft.doors,
+            needs: draft.needs,
+            owner: draft.owner,
+            project: None,
+            project_id: None,
+            parent: None,
+            parent_id: None,
+            depth: 0,
+            gated_by_parent: draft.gated_by_parent,
+            parent_open: false,
+            open_blockers: 0,
+            artifact: draft.artifact,
+            artifact_present: false,
             max_retries: draft.max_retries,
             signal_source: draft.signal_source,
             signal_payload: draft.signal_payload,
@@ -141,4 +225,38 @@ impl TaskCreate {
             deleted_at: None,
         }
     }
+}
+
+/// Returns the number of a task somebody named.
+pub(crate) async fn named<T: Tx>(
+    tx: &mut T,
+    field: &'static str,
+    task: TaskRef,
+) -> Result<TaskNumber, Error> {
+    match task::get(tx, task).await {
+        Ok(task) => Ok(task.number),
+        Err(Error::NoTask(task)) => Err(Error::invalid(field, format!("there is no issue {task}"))),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns a project somebody named.
+pub(crate) async fn named_project<T: Tx>(tx: &mut T, project: &ProjectRef) -> Result<Project, Error> {
+    let found = project::find(tx, project).await?;
+    found.ok_or_else(|| Error::invalid("projectId", format!("there is no project {project}")))
+}
+
+/// Puts a task into a project somebody named, or into none.
+pub(crate) async fn set_project<T: Tx>(
+    tx: &mut T,
+    task: &mut Task,
+    project: Option<&ProjectRef>,
+) -> Result<(), Error> {
+    let project = match project {
+        Some(project) => Some(named_project(tx, project).await?),
+        None => None,
+    };
+    task.project = project.as_ref().map(|project| project.number);
+    task.project_id = project.map(|project| project.id);
+    Ok(())
 }

@@ -1,12 +1,14 @@
 //! List tasks, oldest first, by key.
 
-use extraboard_core::id::TaskNumber;
+use extraboard_core::id::{TaskNumber, TaskRef};
 use extraboard_core::kind::Kind;
 use extraboard_core::state::State;
 
+use super::task_create::{named, named_project};
 use super::task_get::TaskView;
 use crate::error::Error;
 use crate::rows::dispatch::{self, dispatch_columns};
+use crate::rows::project::ProjectRef;
 use crate::rows::task::{self, task_columns};
 use crate::tx::{Tx, Verb, first};
 use crate::value::{Value, params};
@@ -23,6 +25,10 @@ pub struct TaskFilter {
     pub kinds: Vec<Kind>,
     /// Lowest and highest priority.
     pub priority: Option<(i64, i64)>,
+    /// The project they belong to.
+    pub project: Option<ProjectRef>,
+    /// The task they are parts of.
+    pub parent: Option<TaskRef>,
 }
 
 /// Lists tasks that are not deleted.
@@ -58,7 +64,9 @@ macro_rules! filtered {
         "t.deleted_at IS NULL \
          AND ($1 = '' OR $1 LIKE '%,' || t.state || ',%') \
          AND ($2 = '' OR $2 LIKE '%,' || t.kind || ',%') \
-         AND t.priority BETWEEN $3 AND $4"
+         AND t.priority BETWEEN $3 AND $4 \
+         AND ($5 = 0 OR t.project = $5) \
+         AND ($6 = 0 OR t.parent = $6)"
     };
 }
 
@@ -67,16 +75,17 @@ const PAGE: &str = concat!(
     task_columns!(),
     " FROM task t WHERE ",
     filtered!(),
-    " AND t.number > $5 ORDER BY t.number LIMIT $6 OFFSET $7"
+    " AND t.number > $7 ORDER BY t.number LIMIT $8 OFFSET $9"
 );
 const TOTAL: &str =
-    concat!("SELECT COUNT(*) FROM (SELECT 1 FROM task t WHERE ", filtered!(), " LIMIT $5) AS counted");
+    concat!("SELECT COUNT(*) FROM (SELECT 1 FROM task t WHERE ", filtered!(), " LIMIT $7) AS counted");
 
 impl Verb for TaskList {
     type Output = TaskPage;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<TaskPage, Error> {
-        let mut params = self.filter.params();
+        let filter = self.filter.params(tx).await?;
+        let mut params = filter.clone();
         params.extend(params![self.after.0, self.limit + 1, self.offset]);
         let rows = tx.query(PAGE.into(), params).await?;
         let mut tasks =
@@ -85,20 +94,17 @@ impl Verb for TaskList {
         if more {
             tasks.pop();
         }
-        let total = self.total(tx).await?;
+        let total = total(tx, filter).await?;
         let next = if more { tasks.last().map(|task| task.number) } else { None };
         let tasks = with_dispatches(tx, tasks).await?;
         Ok(TaskPage { tasks, total: total.min(TOTAL_MAX), total_capped: total > TOTAL_MAX, next })
     }
 }
 
-impl TaskList {
-    async fn total<T: Tx>(&self, tx: &mut T) -> Result<i64, Error> {
-        let mut params = self.filter.params();
-        params.push((TOTAL_MAX + 1).into());
-        let row = first(tx, TOTAL.into(), params).await?;
-        row.ok_or_else(|| Error::Broken("a count returned nothing".to_owned()))?.int()
-    }
+async fn total<T: Tx>(tx: &mut T, mut params: Vec<Value>) -> Result<i64, Error> {
+    params.push((TOTAL_MAX + 1).into());
+    let row = first(tx, TOTAL.into(), params).await?;
+    row.ok_or_else(|| Error::Broken("a count returned nothing".to_owned()))?.int()
 }
 
 const DISPATCHES: &str = concat!(
@@ -128,14 +134,24 @@ async fn with_dispatches<T: Tx>(
 }
 
 impl TaskFilter {
-    fn params(&self) -> Vec<Value> {
+    async fn params<T: Tx>(&self, tx: &mut T) -> Result<Vec<Value>, Error> {
         let (low, high) = self.priority.unwrap_or((1, 100));
-        params![
+        let project = match &self.project {
+            Some(project) => named_project(tx, project).await?.number.0,
+            None => 0,
+        };
+        let parent = match self.parent {
+            Some(parent) => named(tx, "parentId", parent).await?.0,
+            None => 0,
+        };
+        Ok(params![
             comma_list(self.states.iter().map(|state| state.as_str())),
             comma_list(self.kinds.iter().map(|kind| kind.as_str())),
             low,
             high,
-        ]
+            project,
+            parent,
+        ])
     }
 }
 

@@ -1,5 +1,6 @@
 //! Patch a task: edit fields, and do what asking for a status means.
 
+use extraboard_core::capabilities::Capabilities;
 use extraboard_core::clock::Timestamp;
 use extraboard_core::dispatch::{Dispatch, Phase};
 use extraboard_core::doors::Doors;
@@ -16,12 +17,15 @@ use extraboard_core::task::Task;
 use serde_json::json;
 
 use super::change::{change, lock_dispatch};
-use super::claim::{ClaimRequest, Claimed, Render, claim_exactly};
+use super::claim::{ClaimRequest, Claimed, Render, claim_exactly, take_claim_lock};
+use super::graph::{refuse_parent_cycle, set_parent, shift_descendants, take_graph_lock};
 use super::heartbeat::Usage;
 use super::report::{self, DispatchReport};
-use super::{Ctx, task_move};
+use super::task_create::{named, set_project};
+use super::{Ctx, artifact, task_move};
 use crate::error::Error;
 use crate::rows::event::NewEvent;
+use crate::rows::project::ProjectRef;
 use crate::rows::{dispatch, task};
 use crate::tx::{Tx, Verb};
 
@@ -45,8 +49,22 @@ pub struct TaskEdit {
     pub kind: Option<Kind>,
     /// How much it matters.
     pub priority: Option<PriorityEdit>,
+    /// Points the operator adds.
+    pub boost: Option<i64>,
     /// The ways it may leave.
     pub doors: Option<Doors>,
+    /// What it takes to do it.
+    pub needs: Option<Capabilities>,
+    /// Whose agents may do it.
+    pub owner: Option<Option<String>>,
+    /// The project it belongs to.
+    pub project: Option<Option<ProjectRef>>,
+    /// The task it is a part of.
+    pub parent: Option<Option<TaskRef>>,
+    /// Whether it waits for its parent.
+    pub gated_by_parent: Option<bool>,
+    /// The artifact it waits for.
+    pub artifact: Option<Option<String>>,
     /// How often it may be tried again.
     pub max_retries: Option<i64>,
     /// The earliest moment it may be handed out.
@@ -66,7 +84,12 @@ impl TaskEdit {
         set(&mut task.title, self.title.as_ref());
         set(&mut task.description, self.description.as_ref());
         set(&mut task.kind, self.kind.as_ref());
+        set(&mut task.boost, self.boost.as_ref());
         set(&mut task.doors, self.doors.as_ref());
+        set(&mut task.needs, self.needs.as_ref());
+        set(&mut task.owner, self.owner.as_ref());
+        set(&mut task.gated_by_parent, self.gated_by_parent.as_ref());
+        set(&mut task.artifact, self.artifact.as_ref());
         set(&mut task.max_retries, self.max_retries.as_ref());
         set(&mut task.not_before, self.not_before.as_ref());
         set(&mut task.signal_source, self.signal_source.as_ref());
@@ -87,7 +110,14 @@ impl TaskEdit {
             ("description", self.description.is_some()),
             ("type", self.kind.is_some()),
             ("priority", self.priority.is_some()),
+            ("boost", self.boost.is_some()),
             ("doors", self.doors.is_some()),
+            ("needs", self.needs.is_some()),
+            ("owner", self.owner.is_some()),
+            ("projectId", self.project.is_some()),
+            ("parentId", self.parent.is_some()),
+            ("gatedByParent", self.gated_by_parent.is_some()),
+            ("inputArtifact", self.artifact.is_some()),
             ("maxRetries", self.max_retries.is_some()),
             ("notBefore", self.not_before.is_some()),
             ("signalSource", self.signal_source.is_some()),
@@ -96,6 +126,14 @@ impl TaskEdit {
             ("agentSummary", self.agent_summary.is_some()),
         ];
         named.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect()
+    }
+
+    /// Tells whether the edit changes what waits for what.
+    const fn is_of_graph(&self) -> bool {
+        self.parent.is_some()
+            || self.gated_by_parent.is_some()
+            || self.artifact.is_some()
+            || self.project.is_some()
     }
 }
 
@@ -149,11 +187,12 @@ impl Verb for TaskPatch {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<TaskPatched, Error> {
         let ctx = Ctx { now: self.now, caller: self.claim.caller.clone() };
+        let new_parent = self.lock_first(tx).await?;
         let before = task::lock(tx, self.task).await?;
         let held = lock_dispatch(tx, &before).await?;
         let ask = self.ask(&ctx, &before, held.as_ref())?;
         self.check_fields(&ctx, held.as_ref())?;
-        let edited = self.write_edit(tx, &ctx, before).await?;
+        let edited = self.write_edit(tx, &ctx, before, new_parent).await?;
         let held = renew(tx, &ctx, held).await?;
         let opened = self.do_ask(tx, &ctx, ask, edited, held).await?;
         let task = task::lock(tx, self.task).await?;
@@ -188,16 +227,74 @@ impl TaskPatch {
         Ok(())
     }
 
-    async fn write_edit<T: Tx>(&self, tx: &mut T, ctx: &Ctx, before: Task) -> Result<Task, Error> {
+    /// Takes what has to be locked before the task itself: the claim lock if a dispatch
+    /// is to be opened, the graph lock, and the new parent, which comes before its child.
+    async fn lock_first<T: Tx>(&self, tx: &mut T) -> Result<Option<Task>, Error> {
+        if self.status == Some(Status::InProgress) {
+            take_claim_lock(tx).await?;
+        }
+        if self.edit.is_of_graph() {
+            take_graph_lock(tx).await?;
+        }
+        match self.edit.parent {
+            Some(Some(parent)) => {
+                let number = named(tx, "parentId", parent).await?;
+                task::lock_even_deleted(tx, number).await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    async fn write_edit<T: Tx>(
+        &self,
+        tx: &mut T,
+        ctx: &Ctx,
+        before: Task,
+        new_parent: Option<Task>,
+    ) -> Result<Task, Error> {
         let fields = self.edit.fields();
         if fields.is_empty() {
             return Ok(before);
         }
         let mut after = before.clone();
         self.edit.apply(&mut after);
+        if let Some(project) = &self.edit.project {
+            set_project(tx, &mut after, project.as_ref()).await?;
+        }
+        self.edit_parent(tx, &before, &mut after, new_parent).await?;
+        let waits_for_another = after.artifact != before.artifact || after.project != before.project;
+        if after.artifact.is_some() && waits_for_another {
+            after.artifact_present = artifact::is_provided(tx, &after).await?;
+        }
         let event =
             NewEvent::new(EventType::TaskEdited, ctx, before.number).data(json!({ "fields": fields }));
-        change(tx, ctx, &before, after, vec![event]).await
+        let after = change(tx, ctx, &before, after, vec![event]).await?;
+        shift_descendants(tx, ctx, &after, after.depth - before.depth).await?;
+        Ok(after)
+    }
+
+    /// Puts the task below its new parent, and lets no cycle in.
+    async fn edit_parent<T: Tx>(
+        &self,
+        tx: &mut T,
+        before: &Task,
+        after: &mut Task,
+        new_parent: Option<Task>,
+    ) -> Result<(), Error> {
+        if self.edit.parent.is_some() {
+            set_parent(tx, after, new_parent.as_ref()).await?;
+        }
+        let parent = match (new_parent, after.parent) {
+            (Some(parent), _) => Some(parent),
+            (None, Some(parent)) if after.gated_by_parent && !before.gated_by_parent => {
+                Some(task::get_even_deleted(tx, parent).await?)
+            }
+            _ => None,
+        };
+        match parent {
+            Some(parent) => refuse_parent_cycle(tx, after, &parent).await,
+            None => Ok(()),
+        }
     }
 
     async fn do_ask<T: Tx>(

@@ -10,7 +10,11 @@ use extraboard_core::caller::Caller;
 use extraboard_core::clock::{Entropy, Span, Timestamp};
 use extraboard_core::dispatch::{Dispatch, PULL_LEASE};
 use extraboard_core::doors::Door;
-use extraboard_core::id::{DispatchId, Pos, TaskId, TaskNumber, TaskRef};
+use extraboard_core::gate::{Claimer, Limits, Nothing};
+use extraboard_core::graph::RelationType;
+use extraboard_core::id::{ArtifactId, DispatchId, GoalId, Pos, ProjectId, RelationId, TaskId, TaskNumber, TaskRef};
+use extraboard_core::profile::Profile;
+use extraboard_core::project::Project;
 use extraboard_core::reason::{Draw, Reason};
 use extraboard_core::report::{FailureClass, Report, Retryable};
 use extraboard_core::state::Verb;
@@ -19,9 +23,10 @@ use extraboard_core::task::Task;
 use extraboard_store::error::Error;
 use extraboard_store::verbs::{
     Advance, ClaimBatch, ClaimRequest, Claimed, Ctx, DispatchHeartbeat, DispatchReport, DispatchTerminate,
-    Event, EventsAfter, IdempotencyKey, LeaseSweep, LineAudit, Nothing, Queue, Render, Reported, Sequence,
-    TaskCreate, TaskDelete, TaskDraft, TaskEdit, TaskGet, TaskMove, TaskPatch, TaskPatched, Terminated,
-    Usage,
+    Doctor, Event, EventsAfter, GoalCreate, GoalEdit, IdempotencyKey, LeaseSweep, ProjectCreate, ProjectEdit,
+    ProjectPatch, ProjectRef, ProjectView, Queue, QueueScope, RelationCreate, RelationCreated, Render,
+    Reported, Rerank, Reranked, Rules, RulesChange, RulesEdit, Sequence, TaskCreate, TaskDelete, TaskDraft,
+    TaskEdit, TaskGet, TaskMove, TaskPatch, TaskPatched, Terminated, Usage, Why, WhyAnswer,
 };
 use extraboard_store::{Opening, Store};
 
@@ -89,7 +94,9 @@ impl TestStore {
 
     /// Fails if line, timers or dispatches are not what the tasks say.
     pub(crate) async fn audit(&self) {
-        assert_eq!(self.store.read(LineAudit).await.unwrap(), Vec::<String>::new());
+        let checked = self.store.read(Doctor { after: TaskNumber(0), limit: i64::MAX }).await.unwrap();
+        let differences: Vec<_> = checked.differences.iter().map(ToString::to_string).collect();
+        assert_eq!(differences, Vec::<String>::new());
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -113,6 +120,10 @@ impl TestStore {
         TaskId::new(self.now(), &self.entropy)
     }
 
+    pub(crate) fn artifact_id(&self) -> ArtifactId {
+        ArtifactId::new(self.now(), &self.entropy)
+    }
+
     pub(crate) fn dispatch_id(&self) -> DispatchId {
         DispatchId::new(self.now(), &self.entropy)
     }
@@ -131,6 +142,13 @@ impl TestStore {
 
     pub(crate) fn creation(&self, draft: TaskDraft) -> TaskCreate {
         TaskCreate { ctx: self.ctx(person()), id: self.task_id(), draft, key: None }
+    }
+
+    pub(crate) async fn project(&self, name: &str) -> Project {
+        let id = ProjectId::new(self.now(), &self.entropy);
+        let (name, edit) = (name.to_owned(), ProjectEdit::default());
+        let create = ProjectCreate { ctx: self.ctx(person()), id, name, edit };
+        self.store.write(create).await.unwrap().project
     }
 
     pub(crate) async fn get(&self, number: TaskNumber) -> Task {
@@ -195,8 +213,14 @@ impl TestStore {
 
     /// Lists the titles a puller would be handed, in order.
     pub(crate) async fn queue_titles(&self) -> Vec<String> {
-        let page = self.store.read(Queue { door: Door::Pull, offset: 0, limit: 1000 }).await.unwrap();
-        page.tasks.into_iter().map(|task| task.title).collect()
+        let page = self.store.read(self.queueing(0, 1000)).await.unwrap();
+        page.entries.into_iter().map(|entry| entry.task.title).collect()
+    }
+
+    /// Asks for what a puller would be handed.
+    pub(crate) fn queueing(&self, offset: i64, limit: i64) -> Queue {
+        let claimer = Claimer::anyone("agent:a", Door::Pull);
+        Queue { claimer, scope: QueueScope::Open, offset, limit, now: self.now() }
     }
 
     pub(crate) async fn advance(&self) -> usize {
@@ -210,7 +234,7 @@ impl TestStore {
     pub(crate) fn request(&self, name: &str) -> ClaimRequest {
         ClaimRequest {
             caller: agent(name),
-            door: Door::Pull,
+            claimer: Claimer::anyone(agent(name).to_string(), Door::Pull),
             lease: PULL_LEASE,
             dispatch: self.dispatch_id(),
             key: None,
@@ -218,7 +242,7 @@ impl TestStore {
     }
 
     pub(crate) fn request_at(&self, door: Door) -> ClaimRequest {
-        ClaimRequest { door, ..self.request("a") }
+        ClaimRequest { claimer: Claimer::anyone("agent:a", door), ..self.request("a") }
     }
 
     pub(crate) fn keyed(&self, name: &str, key: &str) -> ClaimRequest {
@@ -345,9 +369,79 @@ pub(crate) fn completed(result: &str) -> Report {
 }
 
 pub(crate) fn failed(class: FailureClass) -> Report {
-    Report::Fail { class, retryable: Retryable::Yes, retry_after: None, error: Some("boom".to_owned()) }
+    Report::Fail {
+        class,
+        retryable: Retryable::Yes,
+        retry_after: None,
+        error: Some("boom".to_owned()),
+        provider: None,
+    }
 }
 
 pub(crate) fn asked() -> Report {
     Report::Ask { question: Some("which one?".to_owned()) }
+}
+
+/// Rules, projects, goals, relations.
+impl TestStore {
+    pub(crate) async fn rules(&self, edit: RulesEdit) -> Rules {
+        let ctx = self.ctx(person());
+        self.store.write(RulesChange { ctx, edit, if_version: None }).await.unwrap()
+    }
+
+    /// Changes the profile and moves all waiting tasks accordingly.
+    pub(crate) async fn profile(&self, profile: Profile) {
+        self.rules(RulesEdit { profile: Some(profile), ..RulesEdit::default() }).await;
+        self.rerank().await;
+    }
+
+    pub(crate) async fn limits(&self, limits: Limits) {
+        self.rules(RulesEdit { limits: Some(limits), ..RulesEdit::default() }).await;
+    }
+
+    /// Moves tasks until all stand by the rules.
+    pub(crate) async fn rerank(&self) {
+        while self.store.write(Rerank { ctx: self.desk() }).await.unwrap() == Reranked::More {}
+    }
+
+    pub(crate) async fn edit_project(&self, project: &Project, edit: ProjectEdit) -> ProjectView {
+        let (ctx, project) = (self.ctx(person()), ProjectRef::Id(project.id));
+        self.store.write(ProjectPatch { ctx, project, edit }).await.unwrap()
+    }
+
+    /// Adds an active goal to a project.
+    pub(crate) async fn goal(&self, project: &Project) -> extraboard_core::project::Goal {
+        let id = GoalId::new(self.now(), &self.entropy);
+        let edit = GoalEdit { project: Some(Some(ProjectRef::Id(project.id))), ..GoalEdit::default() };
+        let create = GoalCreate { ctx: self.ctx(person()), id, title: "a goal".to_owned(), edit };
+        self.store.write(create).await.unwrap()
+    }
+
+    pub(crate) fn relating(
+        &self,
+        task: TaskNumber,
+        relation_type: RelationType,
+        other: TaskNumber,
+    ) -> RelationCreate {
+        RelationCreate {
+            ctx: self.ctx(person()),
+            id: RelationId::new(self.now(), &self.entropy),
+            task: TaskRef::Number(task),
+            relation_type,
+            other: TaskRef::Number(other),
+        }
+    }
+
+    /// Makes `blocked` wait for `blocker`.
+    pub(crate) async fn block(
+        &self,
+        blocker: TaskNumber,
+        blocked: TaskNumber,
+    ) -> Result<RelationCreated, Error> {
+        self.store.write(self.relating(blocked, RelationType::BlockedBy, blocker)).await
+    }
+
+    pub(crate) async fn why(&self, task: TaskNumber, claimer: Option<Claimer>) -> WhyAnswer {
+        self.store.read(Why { task: TaskRef::Number(task), claimer, now: self.now() }).await.unwrap()
+    }
 }

@@ -5,6 +5,7 @@
 mod conformance;
 mod database;
 mod harness;
+mod history;
 mod model;
 mod opening;
 mod plans;

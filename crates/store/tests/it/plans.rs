@@ -12,9 +12,10 @@ const WAITING: i64 = 120_000;
 const LANES: i64 = 12;
 
 /// Parameter types and values of each claim statement.
-const ARGUMENTS: [(&str, &str); 3] = [
+const ARGUMENTS: [(&str, &str); 4] = [
+    ("bigint, bigint", "0, 64"),
     ("bigint", "64"),
-    ("bigint[], bigint", "ARRAY[1, 3, 5]::bigint[], 64"),
+    ("bigint[], bigint[], bigint", "ARRAY[1, 3, 5]::bigint[], ARRAY[0, 1, 2]::bigint[], 64"),
     ("bigint[]", "ARRAY[5, 50, 500, 5000]::bigint[]"),
 ];
 
@@ -37,8 +38,8 @@ async fn fill(connection: &mut PgConnection) {
            created_at, updated_at)
          SELECT n, 'id-' || n, 't', 'task', 'queued', 50, 7, 3, n, n, n
          FROM generate_series(1, {WAITING}) AS n;
-         INSERT INTO line (task, lane, arrival, queued_at)
-         SELECT n, 1 + n % {LANES}, (n * 7919) % 1000003, n FROM generate_series(1, {WAITING}) AS n;"
+         INSERT INTO line (task, lane, level, arrival, queued_at)
+         SELECT n, 1 + n % {LANES}, n % 7, (n * 7919) % 1000003, n FROM generate_series(1, {WAITING}) AS n;"
     );
     connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await.unwrap();
 }
@@ -92,7 +93,7 @@ async fn a_plan_made_while_the_line_was_short_does_when_it_is_long() {
     ctx.add("only").await;
     let mut connection = quiet(&ctx).await;
     ctx.delete(extraboard_core::id::TaskNumber(1)).await;
-    connection.execute("TRUNCATE line, lane, dispatch, task; ANALYZE").await.unwrap();
+    connection.execute("TRUNCATE line, lane, dispatch, relation, artifact, task; ANALYZE").await.unwrap();
     plans(&mut connection).await;
     fill(&mut connection).await;
     for plan in prepared_plans(&mut connection).await {
@@ -109,9 +110,9 @@ async fn the_check_of_plans_fails_without_the_indexes() {
     let costly = async |connection: &mut PgConnection| {
         plans(connection).await.iter().map(|plan| is_costly(plan)).collect::<Vec<_>>()
     };
-    assert_eq!(costly(&mut connection).await, [false, false, false]);
+    assert_eq!(costly(&mut connection).await, [false, false, false, false]);
     connection.execute("DROP INDEX line_rank").await.unwrap();
-    assert_eq!(costly(&mut connection).await, [true, false, false]);
+    assert_eq!(costly(&mut connection).await, [true, true, false, false]);
     connection.execute("DROP INDEX line_lane_rank").await.unwrap();
-    assert_eq!(costly(&mut connection).await, [true, true, false]);
+    assert_eq!(costly(&mut connection).await, [true, true, true, false]);
 }

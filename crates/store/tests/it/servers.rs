@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use extraboard_core::gate::Nothing;
 use extraboard_core::id::Pos;
 use extraboard_core::state::State;
 use extraboard_store::Store;
-use extraboard_store::verbs::{Nothing, Sequence};
+use extraboard_store::verbs::Sequence;
 use sqlx::Executor as _;
 
 use crate::database::{Database, connect};

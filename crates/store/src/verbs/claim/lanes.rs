@@ -1,28 +1,81 @@
-//! Which lanes a claimer may take from: the gates look at lanes, never at rows.
+//! Lanes, as they are stored.
 
-use extraboard_core::doors::{Door, Doors};
-use extraboard_core::id::LaneId;
+use std::collections::HashMap;
+
+use extraboard_core::id::{LaneId, ProjectNumber};
 use extraboard_core::line::Lane;
 
 use crate::error::Error;
-use crate::tx::Tx;
-use crate::value::params;
+use crate::rows::task::{capabilities, doors};
+use crate::tx::{Dialect, Sql, Tx, first};
+use crate::value::{Row, params};
 
-/// Reads every lane; there are few, and they are never removed.
-pub(crate) async fn all<T: Tx>(tx: &mut T) -> Result<Vec<(LaneId, Lane)>, Error> {
-    let rows = tx.query("SELECT id, kind, doors FROM lane".into(), params![]).await?;
-    rows.into_iter()
-        .map(|mut row| {
-            let id = LaneId(row.int()?);
-            let kind = row.parse()?;
-            let doors = Doors::from_bits(row.int()?).ok_or_else(|| Error::unreadable("no doors"))?;
-            Ok((id, Lane { kind, doors }))
-        })
-        .collect()
+/// Lanes by id.
+pub(crate) type Lanes = HashMap<LaneId, Lane>;
+
+const SOME: Sql = Sql {
+    postgres: "SELECT id, project, kind, needs, owner, doors FROM lane WHERE id = ANY($1)",
+    sqlite: "SELECT id, project, kind, needs, owner, doors \
+       FROM lane \
+       WHERE id IN (SELECT value FROM json_each($1))",
+};
+
+/// Reads lanes by their ids.
+pub(crate) async fn read<T: Tx>(tx: &mut T, ids: Vec<i64>) -> Result<Lanes, Error> {
+    tx.query(SOME, params![ids]).await?.into_iter().map(lane).collect()
 }
 
-/// Returns the lanes open to a claimer at that door.
-pub(crate) async fn open_lanes<T: Tx>(tx: &mut T, door: Door) -> Result<Vec<i64>, Error> {
-    let lanes = all(tx).await?;
-    Ok(lanes.into_iter().filter(|(_, lane)| lane.is_open(door)).map(|(id, _)| id.0).collect())
+fn lane(mut row: Row) -> Result<(LaneId, Lane), Error> {
+    let id = LaneId(row.int()?);
+    let lane = Lane {
+        project: Some(ProjectNumber(row.int()?)).filter(|project| project.0 != 0),
+        kind: row.parse()?,
+        needs: capabilities(&mut row)?,
+        owner: Some(row.text()?).filter(|owner| !owner.is_empty()),
+        doors: doors(&mut row)?,
+    };
+    Ok((id, lane))
+}
+
+/// Part of a lane in which one order holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Stratum {
+    pub(crate) lane: LaneId,
+    pub(crate) level: i64,
+}
+
+/// Jumps from one stratum to the next, so that its cost is their number, not the line's.
+const STRATA: &str = "WITH RECURSIVE stratum (lane, level) AS ( \
+       (SELECT lane, level FROM line ORDER BY lane, level LIMIT 1) \
+       UNION ALL \
+       SELECT n.lane, n.level \
+       FROM stratum s \
+       CROSS JOIN LATERAL ( \
+         SELECT l.lane, l.level \
+         FROM line l \
+         WHERE (l.lane, l.level) > (s.lane, s.level) \
+         ORDER BY l.lane, l.level \
+         LIMIT 1) AS n) \
+     SELECT lane, level FROM stratum";
+const NEXT_STRATUM: &str = "SELECT lane, level \
+     FROM line \
+     WHERE (lane, level) > ($1, $2) \
+     ORDER BY lane, level \
+     LIMIT 1";
+
+/// Reads which parts of lanes have tasks in line.
+pub(crate) async fn strata<T: Tx>(tx: &mut T) -> Result<Vec<Stratum>, Error> {
+    let stratum = |mut row: Row| Ok(Stratum { lane: LaneId(row.int()?), level: row.int()? });
+    if tx.dialect() == Dialect::Postgres {
+        return tx.query(STRATA.into(), params![]).await?.into_iter().map(stratum).collect();
+    }
+    // SQLite has no lateral join, and no round trips to save.
+    let mut strata = Vec::new();
+    let mut at = (i64::MIN, i64::MIN);
+    while let Some(row) = first(tx, NEXT_STRATUM.into(), params![at.0, at.1]).await? {
+        let next: Stratum = stratum(row)?;
+        at = (next.lane.0, next.level);
+        strata.push(next);
+    }
+    Ok(strata)
 }

@@ -2,7 +2,7 @@
 //!
 //! 1. Take the claim lock, as a statement of its own, so that every later
 //!    snapshot is taken under it. (SQLite has one writer.)
-//! 2. Advance timers that are due.
+//! 2. Read the rules and the state of every gate; advance timers that are due.
 //! 3. Answer requests whose idempotency key is known.
 //! 4. Pick candidates, then lock them without waiting. What is being written at
 //!    that moment is passed over; if nothing else is left, the claim waits for
@@ -11,33 +11,39 @@
 //!    from the line by task, and open their dispatches. Counts that do not
 //!    match abort it all.
 
+pub(crate) mod heads;
 pub(crate) mod lanes;
-mod pick;
+pub(crate) mod nothing;
+pub(crate) mod pick;
+pub(crate) mod section;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use extraboard_core::caller::Caller;
-use extraboard_core::clock::Span;
+use extraboard_core::clock::{Span, Timestamp};
 use extraboard_core::dispatch::{Dispatch, Phase};
-use extraboard_core::doors::Door;
 use extraboard_core::event::EventType;
+use extraboard_core::gate::{Audience, Claimer, Nothing};
 use extraboard_core::id::{DispatchId, TaskNumber, TaskRef};
-use extraboard_core::line::Rank;
+use extraboard_core::line::{Lane, Order, Rank};
 use extraboard_core::report::Retryable;
 use extraboard_core::state::Verb as TaskVerb;
 use extraboard_core::task::{Place, Task};
+use extraboard_core::why::Obstacle;
 use serde_json::json;
 
+use self::section::Section;
 use super::advance::{advance, join_line};
 use super::idempotency::{self, IdempotencyKey};
 use super::{Ctx, is_full_turn};
 use crate::error::Error;
+use crate::placement::LEAVE_LINE;
 use crate::postgres::CLAIM_LOCK;
 use crate::rows::event::{self, NewEvent};
 use crate::rows::task::task_columns;
 use crate::rows::{dispatch, task};
-use crate::tx::{Dialect, Each, Sql, Tx, Verb, expect_rows, first};
+use crate::tx::{Dialect, Each, Sql, Tx, Verb, expect_rows};
 use crate::value::params;
 
 const SCOPE: &str = "claim";
@@ -52,17 +58,18 @@ const ADVANCES_MAX: usize = 20;
 pub type Render = Arc<dyn Fn(&Task) -> String + Send + Sync>;
 
 /// The statements of a claim that touch waiting tasks on PostgreSQL, for tests
-/// of their plans: the walk, the heads of lanes, and the lock.
+/// of their plans: the heads of one level, of all levels and of lanes, and the lock.
 #[doc(hidden)]
-pub const CLAIM_STATEMENTS: [&str; 3] = [pick::WALK, pick::LANE_HEADS, LOCK_SKIP.postgres];
+pub const CLAIM_STATEMENTS: [&str; 4] =
+    [heads::LEVEL_HEAD, heads::LEVEL_HEADS, heads::STRATUM_HEADS, LOCK_SKIP.postgres];
 
 /// One claimer's request.
 #[derive(Clone, Debug)]
 pub struct ClaimRequest {
     /// Who wants work.
     pub caller: Caller,
-    /// By which door.
-    pub door: Door,
+    /// As gates see it.
+    pub claimer: Claimer,
     /// How long the claimer may be silent.
     pub lease: Span,
     /// The id of the dispatch, if one is opened.
@@ -78,28 +85,6 @@ pub struct Claimed {
     pub task: Task,
     /// Its open dispatch, with the prompt as sent.
     pub dispatch: Dispatch,
-}
-
-/// Why there is nothing to hand out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nothing {
-    /// Nothing waits.
-    Empty,
-    /// What waits has to wait for a moment.
-    NotBefore,
-    /// What stands in line may not leave by that door.
-    NoMatch,
-}
-
-impl Nothing {
-    /// Returns the word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Empty => "empty",
-            Self::NotBefore => "not_before",
-            Self::NoMatch => "no_match",
-        }
-    }
 }
 
 /// Claims for many requests at once; equal to claiming for each in turn.
@@ -127,39 +112,45 @@ impl Verb for ClaimBatch {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Answer>, Error> {
         take_claim_lock(tx).await?;
-        let mut advanced = advance(tx, &self.ctx).await?;
-        let mut answers: Vec<Option<Answer>> = Vec::new();
-        let mut by_key = HashMap::new();
-        let mut open = Vec::new();
-        for (index, request) in self.requests.iter().enumerate() {
-            let repeated = request.key.as_ref().map(|key| (request.caller.clone(), key.key.clone()));
-            let known = self.known(tx, request).await?;
-            let waits = known.is_none() && repeated.as_ref().is_none_or(|key| !by_key.contains_key(key));
-            if waits {
-                open.push(index);
-                by_key.extend(repeated.map(|key| (key, index)));
-            }
-            answers.push(known);
-        }
-        let doors: Vec<_> = open.iter().map(|index| self.requests[*index].door).collect();
-        let mut tasks = take(tx, &doors).await?;
+        let section = section::read(tx, self.ctx.now).await?;
+        let mut advanced = if section.due { advance(tx, &self.ctx).await? } else { 0 };
+        let (mut answers, open) = self.answer_known(tx).await?;
+        let claimers: Vec<_> = open.iter().map(|index| &self.requests[*index].claimer).collect();
+        let mut taken = take(tx, &section, &claimers).await?;
         for _ in 1..ADVANCES_MAX {
             // More may be due than one turn takes.
-            if !is_full_turn(advanced) || unmet(&doors, &tasks).is_empty() {
+            if !is_full_turn(advanced) || taken.unmet(&claimers, &section).is_empty() {
                 break;
             }
             advanced = advance(tx, &self.ctx).await?;
-            tasks = take(tx, &doors).await?;
+            taken = take(tx, &section, &claimers).await?;
         }
-        let claims = self.assign(&open, tasks, tx).await?;
+        let claims = self.assign(tx, &open, taken, &section).await?;
         for (index, claimed) in claims {
             answers[index] = Some(Ok(Ok(claimed)));
         }
-        self.answer_rest(tx, answers).await
+        self.answer_rest(tx, answers, &section).await
     }
 }
 
 impl ClaimBatch {
+    /// Answers requests whose keys are remembered; returns which others want a task.
+    async fn answer_known<T: Tx>(&self, tx: &mut T) -> Result<(Vec<Option<Answer>>, Vec<usize>), Error> {
+        let mut answers: Vec<Option<Answer>> = Vec::new();
+        let mut keys = HashSet::new();
+        let mut open = Vec::new();
+        for (index, request) in self.requests.iter().enumerate() {
+            let known = self.known(tx, request).await?;
+            let key = request.key.as_ref().map(|key| (request.caller.clone(), key.key.clone()));
+            // A key that is repeated in this batch is answered as its first use.
+            if known.is_none() && key.is_none_or(|key| keys.insert(key)) {
+                open.push(index);
+            }
+            answers.push(known);
+        }
+        Ok((answers, open))
+    }
+
     /// Answers a request whose key is remembered.
     async fn known<T: Tx>(&self, tx: &mut T, request: &ClaimRequest) -> Result<Option<Answer>, Error> {
         let Some(key) = &request.key else { return Ok(None) };
@@ -186,20 +177,21 @@ impl ClaimBatch {
         Ctx { now: self.ctx.now, caller: request.caller.clone() }
     }
 
-    /// Opens dispatches: the best task its door lets through for each request.
+    /// Opens dispatches: the best task that is open to it for each request.
     async fn assign<T: Tx>(
         &self,
-        open: &[usize],
-        mut tasks: Vec<Task>,
         tx: &mut T,
+        open: &[usize],
+        taken: Taken,
+        section: &Section,
     ) -> Result<Vec<(usize, Claimed)>, Error> {
+        let claimers: Vec<_> = open.iter().map(|index| &self.requests[*index].claimer).collect();
+        let matched = taken.match_up(&claimers, section);
+        let mut tasks: Vec<_> = taken.tasks.into_iter().map(|locked| Some(locked.task)).collect();
         let mut claims = Vec::new();
-        for index in open {
-            let request = &self.requests[*index];
-            let best = tasks.iter().position(|task| task.lane().is_open(request.door));
-            if let Some(best) = best {
-                let task = tasks.remove(best);
-                claims.push((*index, self.open(request, task)?));
+        for (index, task) in open.iter().zip(matched) {
+            if let Some(task) = task.and_then(|task| tasks[task].take()) {
+                claims.push((*index, self.open(&self.requests[*index], task)?));
             }
         }
         self.write(tx, &claims).await?;
@@ -217,7 +209,11 @@ impl ClaimBatch {
             attempt: task.attempt,
             fence: task.fence,
             holder: request.caller.to_string(),
-            door: request.door,
+            door: request.claimer.door,
+            kind: task.kind,
+            project: task.project,
+            adapter: request.claimer.adapter.clone(),
+            account: request.claimer.account.clone(),
             phase: Phase::Open,
             outcome: None,
             lease: request.lease,
@@ -241,7 +237,7 @@ impl ClaimBatch {
             return Ok(());
         }
         let numbers: Vec<_> = claims.iter().map(|(_, claimed)| claimed.task.number.0).collect();
-        expect_rows("leaving the line", claims.len(), tx.execute(LEAVE, params![numbers]).await?)?;
+        expect_rows("leaving the line", claims.len(), tx.execute(LEAVE_LINE, params![numbers]).await?)?;
         let rows = claims
             .iter()
             .map(|(_, claimed)| {
@@ -281,6 +277,7 @@ impl ClaimBatch {
         &self,
         tx: &mut T,
         answers: Vec<Option<Answer>>,
+        section: &Section,
     ) -> Result<Vec<Answer>, Error> {
         let mut rest = Vec::with_capacity(answers.len());
         let mut nothing = None;
@@ -290,15 +287,16 @@ impl ClaimBatch {
                 known => known,
             };
             if answer.is_none() && nothing.is_none() {
-                nothing = Some(why_nothing(tx).await?);
+                nothing = Some(nothing::read(tx).await?);
             }
-            rest.push(answer.unwrap_or(Ok(Err(nothing.unwrap_or(Nothing::Empty)))));
+            let why = nothing.as_ref().map_or(Nothing::Empty, |found| found.why(&request.claimer, section));
+            rest.push(answer.unwrap_or(Ok(Err(why))));
         }
         Ok(rest)
     }
 }
 
-/// Claims one particular task, for whoever asked for it by name.
+/// Claims one particular task, for whoever asked for it by name. The claim lock is taken.
 pub(crate) async fn claim_exactly<T: Tx>(
     tx: &mut T,
     ctx: &Ctx,
@@ -306,16 +304,14 @@ pub(crate) async fn claim_exactly<T: Tx>(
     request: ClaimRequest,
     render: Render,
 ) -> Result<Claimed, Error> {
-    let task = TaskRef::Number(before.number);
     let before = match before.place() {
         Place::Timer(due) if due <= ctx.now => join_line(tx, ctx, &before).await?,
         _ => before,
     };
-    match before.place() {
-        Place::Line(lane, _) if lane.is_open(request.door) => {}
-        Place::Line(..) => return Err(Error::NotReady { task, why: "it does not leave by this door" }),
-        Place::Timer(_) => return Err(Error::NotReady { task, why: "it waits for a later moment" }),
-        Place::Nowhere => return Err(Error::NotReady { task, why: "its last dispatch has not ended yet" }),
+    let section = section::read(tx, ctx.now).await?;
+    if let Some(obstacle) = obstacle(&before, &request, &section) {
+        let why = obstacle.detail();
+        return Err(Error::NotReady { task: TaskRef::Number(before.number), why });
     }
     let batch = ClaimBatch { ctx: ctx.clone(), requests: vec![request], render };
     let claimed = batch.open(&batch.requests[0], before)?;
@@ -323,7 +319,21 @@ pub(crate) async fn claim_exactly<T: Tx>(
     Ok(claimed)
 }
 
-async fn take_claim_lock<T: Tx>(tx: &mut T) -> Result<(), Error> {
+/// Returns what keeps a task from being handed to whoever asked for it by name.
+fn obstacle(task: &Task, request: &ClaimRequest, section: &Section) -> Option<Obstacle> {
+    match task.place() {
+        Place::Line => {}
+        Place::Timer(at) => return Some(Obstacle::NotBefore(at)),
+        Place::Held => return Some(Obstacle::Held),
+        Place::Nowhere => return Some(Obstacle::Ending(section.conditions.now)),
+    }
+    // A person knows what they can do; limits and pauses are for everybody.
+    let audience =
+        if request.caller.is_person() { Audience::Anyone } else { Audience::Claimer(&request.claimer) };
+    audience.closed_gates(&task.lane(), &section.conditions).into_iter().next().map(Obstacle::Gate)
+}
+
+pub(crate) async fn take_claim_lock<T: Tx>(tx: &mut T) -> Result<(), Error> {
     if tx.dialect() == Dialect::Postgres {
         tx.execute("SELECT pg_advisory_xact_lock($1)".into(), params![CLAIM_LOCK]).await?;
     }
@@ -335,7 +345,7 @@ macro_rules! lock_candidates {
         concat!(
             "SELECT ",
             task_columns!(),
-            " FROM line l JOIN task t ON t.number = l.task WHERE t.state = 'queued' AND l.task "
+            ", l.level, l.arrival, l.queued_at FROM line l JOIN task t ON t.number = l.task WHERE t.state = 'queued' AND l.task "
         )
     };
 }
@@ -351,11 +361,6 @@ const LOCK_WAIT: Sql = Sql {
     postgres: concat!(lock_candidates!(), "= ANY($1) ORDER BY t.number FOR UPDATE OF t"),
     sqlite: LOCK_SKIP.sqlite,
 };
-/// By task: by rank it would miss a row that was ranked anew meanwhile.
-const LEAVE: Sql = Sql {
-    postgres: "DELETE FROM line WHERE task = ANY($1)",
-    sqlite: "DELETE FROM line WHERE task IN (SELECT value FROM json_each($1))",
-};
 const CLAIM: Each = Each {
     postgres: "UPDATE task \
        SET state = 'running', dispatch = u.dispatch, fence = fence + 1, attempt = attempt + 1, \
@@ -368,22 +373,64 @@ const CLAIM: Each = Each {
        WHERE number = $1 AND state = 'queued' AND dispatch IS NULL",
 };
 
-/// Picks and locks a task for each of these doors, as far as there are any;
-/// returns them by rank. What was being written is waited for at last.
-async fn take<T: Tx>(tx: &mut T, doors: &[Door]) -> Result<Vec<Task>, Error> {
-    let mut locked: Vec<Task> = Vec::new();
+/// A task that is locked, and its place in the line.
+struct Locked {
+    task: Task,
+    order: Order,
+    /// Its lane's index in [`Taken::lanes`].
+    lane: usize,
+}
+
+/// The tasks a claim has locked, by rank.
+#[derive(Default)]
+struct Taken {
+    tasks: Vec<Locked>,
+    lanes: Vec<Lane>,
+}
+
+impl Taken {
+    fn add(&mut self, task: Task, order: Order) {
+        let own = task.lane();
+        let lane = self.lanes.iter().position(|lane| *lane == own).unwrap_or_else(|| {
+            self.lanes.push(own);
+            self.lanes.len() - 1
+        });
+        self.tasks.push(Locked { task, order, lane });
+        self.tasks.sort_by_key(|locked| locked.order);
+    }
+
+    /// Gives each claimer the best task that is open to it.
+    fn match_up(&self, claimers: &[&Claimer], section: &Section) -> Vec<Option<usize>> {
+        let items: Vec<_> = self.tasks.iter().map(|locked| &self.lanes[locked.lane]).collect();
+        pick::match_up(claimers, &items, &section.conditions)
+    }
+
+    /// Returns the claimers for which nothing is locked yet.
+    fn unmet<'a>(&self, claimers: &[&'a Claimer], section: &Section) -> Vec<&'a Claimer> {
+        let matched = self.match_up(claimers, section);
+        claimers.iter().zip(matched).filter(|(_, task)| task.is_none()).map(|(claimer, _)| *claimer).collect()
+    }
+}
+
+/// Picks and locks a task for each of these claimers, as far as there are any.
+/// What was being written is waited for at last.
+async fn take<T: Tx>(tx: &mut T, section: &Section, claimers: &[&Claimer]) -> Result<Taken, Error> {
+    let mut taken = Taken::default();
     let mut busy: HashSet<TaskNumber> = HashSet::new();
     for look in 1..=LOOKS_MAX {
-        let unmet = unmet(doors, &locked);
-        if unmet.is_empty() {
+        if taken.unmet(claimers, section).is_empty() {
             break;
         }
-        let passed = locked.iter().map(|task| task.number).chain(busy.iter().copied()).collect();
+        let locked = taken.tasks.iter().map(|locked| locked.task.number);
+        let passed: HashSet<_> = locked.chain(busy.iter().copied()).collect();
         // A first look takes what it needs. If that was being written, the next
         // one reaches further: other writers may be at the head, too.
         let spare = if look == 1 { 0 } else { SPARE };
+        let rest = taken.unmet(claimers, section);
+        let mut used = section.clone();
+        taken.count(claimers, &mut used);
         let mut picked =
-            if look < LOOKS_MAX { pick::pick(tx, &unmet, spare, &passed).await? } else { Vec::new() };
+            if look < LOOKS_MAX { pick::pick(tx, &used, &rest, spare, &passed).await? } else { Vec::new() };
         let statement = if picked.is_empty() { LOCK_WAIT } else { LOCK_SKIP };
         if picked.is_empty() {
             picked.extend(busy.drain());
@@ -391,49 +438,45 @@ async fn take<T: Tx>(tx: &mut T, doors: &[Door]) -> Result<Vec<Task>, Error> {
         if picked.is_empty() {
             break;
         }
-        let got = lock(tx, statement, &picked).await?;
-        let got_numbers: HashSet<_> = got.iter().map(|task| task.number).collect();
+        let got = lock(tx, statement, &picked, section).await?;
+        let got_numbers: HashSet<_> = got.iter().map(|(task, _)| task.number).collect();
         busy.extend(picked.into_iter().filter(|number| !got_numbers.contains(number)));
-        locked.extend(got.into_iter().filter(|task| matches!(task.place(), Place::Line(..))));
+        for (task, order) in got {
+            if task.place() == Place::Line {
+                taken.add(task, order);
+            }
+        }
     }
-    locked.sort_by_key(rank);
-    Ok(locked)
+    Ok(taken)
 }
 
-async fn lock<T: Tx>(tx: &mut T, statement: Sql, picked: &[TaskNumber]) -> Result<Vec<Task>, Error> {
+impl Taken {
+    /// Counts what is given to claimers already, so that limits hold for the rest.
+    fn count(&self, claimers: &[&Claimer], section: &mut Section) {
+        let matched = self.match_up(claimers, section);
+        for (claimer, task) in claimers.iter().zip(matched) {
+            if let Some(index) = task {
+                section.conditions.usage.take(&self.lanes[self.tasks[index].lane], claimer);
+            }
+        }
+    }
+}
+
+async fn lock<T: Tx>(
+    tx: &mut T,
+    statement: Sql,
+    picked: &[TaskNumber],
+    section: &Section,
+) -> Result<Vec<(Task, Order)>, Error> {
     let numbers: Vec<_> = picked.iter().map(|number| number.0).collect();
     let rows = tx.query(statement, params![numbers]).await?;
-    rows.into_iter().map(|mut row| task::from_row(&mut row)).collect()
-}
-
-/// Returns the doors for which nothing is locked yet.
-fn unmet(doors: &[Door], locked: &[Task]) -> Vec<Door> {
-    let mut free: Vec<_> = locked.iter().collect();
-    free.sort_by_key(|task| rank(task));
-    doors
-        .iter()
-        .copied()
-        .filter(|door| match free.iter().position(|task| task.lane().is_open(*door)) {
-            Some(index) => {
-                free.remove(index);
-                false
-            }
-            None => true,
+    rows.into_iter()
+        .map(|mut row| {
+            let task = task::from_row(&mut row)?;
+            let (level, arrival) = (row.int()?, row.int()?);
+            let queued_at = Timestamp::from_micros(row.int()?);
+            let rank = Rank { level, arrival, queued_at, number: task.number };
+            Ok((task, rank.order(&section.profile, section.conditions.now)))
         })
         .collect()
-}
-
-fn rank(task: &Task) -> Option<Rank> {
-    match task.place() {
-        Place::Line(_, rank) => Some(rank),
-        Place::Nowhere | Place::Timer(_) => None,
-    }
-}
-
-async fn why_nothing<T: Tx>(tx: &mut T) -> Result<Nothing, Error> {
-    if first(tx, "SELECT task FROM line LIMIT 1".into(), params![]).await?.is_some() {
-        return Ok(Nothing::NoMatch);
-    }
-    let timer = first(tx, "SELECT task FROM timer LIMIT 1".into(), params![]).await?;
-    Ok(if timer.is_some() { Nothing::NotBefore } else { Nothing::Empty })
 }

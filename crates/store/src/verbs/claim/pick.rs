@@ -1,139 +1,124 @@
-//! Pick candidates: the head of the line, lane by lane where the head is closed.
-//!
-//! First a short walk along the line. If what stands there may not leave by the
-//! claimer's door, the heads of the open lanes are merged instead, so that any
-//! number of foreign tasks at the head costs nothing.
+//! Pick candidates for claimers, in the order they came.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use extraboard_core::clock::Timestamp;
-use extraboard_core::doors::Door;
+use extraboard_core::gate::{Claimer, Conditions, closed_gates};
 use extraboard_core::id::{LaneId, TaskNumber};
-use extraboard_core::line::{Lane, Rank};
+use extraboard_core::line::Lane;
 
-use super::lanes;
+use super::heads::{self, Candidate};
+use super::lanes::{self, Lanes, Stratum};
+use super::section::{Levels, Section};
 use crate::error::Error;
-use crate::tx::{Dialect, Tx};
-use crate::value::{Row, params};
+use crate::tx::Tx;
 
 /// How many rows of the line a claim walks before it looks lane by lane.
 const WALK_ROWS: usize = 64;
 
-/// The head of the line. The index gives the order: no sort, no scan.
-pub(super) const WALK: &str = "SELECT task, lane, arrival, queued_at \
-     FROM line \
-     ORDER BY arrival, queued_at, task \
-     LIMIT $1";
-/// The head of one lane.
-const LANE_HEAD: &str = "SELECT task, lane, arrival, queued_at \
-     FROM line \
-     WHERE lane = $1 \
-     ORDER BY arrival, queued_at, task \
-     LIMIT $2";
-/// The heads of many lanes in one round trip; they are merged by the caller.
-pub(super) const LANE_HEADS: &str = "SELECT h.task, h.lane, h.arrival, h.queued_at \
-     FROM unnest($1::bigint[]) AS o (lane) \
-     CROSS JOIN LATERAL ( \
-       SELECT task, lane, arrival, queued_at \
-       FROM line \
-       WHERE line.lane = o.lane \
-       ORDER BY arrival, queued_at, task \
-       LIMIT $2) AS h";
-
-/// A task in line, by its rank.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
-    pub(super) rank: Rank,
-    lane: LaneId,
+/// Gives each claimer the first item that is open to it, in the order claimers came.
+///
+/// Items are lanes in the order of the line; what is given counts in limits at once,
+/// so that many claimers together get what they would get one after the other.
+pub(crate) fn match_up(
+    claimers: &[&Claimer],
+    items: &[&Lane],
+    conditions: &Conditions,
+) -> Vec<Option<usize>> {
+    let mut conditions = conditions.clone();
+    let mut given = HashSet::new();
+    claimers
+        .iter()
+        .map(|claimer| {
+            let mut known: HashMap<*const Lane, bool> = HashMap::new();
+            let best = items.iter().enumerate().find(|(index, lane)| {
+                let lane: &Lane = lane;
+                let mut is_open = || closed_gates(lane, claimer, &conditions).is_empty();
+                !given.contains(index) && *known.entry(lane).or_insert_with(&mut is_open)
+            });
+            let (index, lane) = best.map(|(index, lane)| (index, *lane))?;
+            given.insert(index);
+            conditions.usage.take(lane, claimer);
+            Some(index)
+        })
+        .collect()
 }
 
-/// Picks tasks for claimers at these doors, in the order they came, and so many
-/// to spare for the first of them; tasks in `passed` are not considered.
+/// Picks tasks for these claimers, and so many to spare for the first of them; tasks
+/// in `passed` are not considered.
 pub(super) async fn pick<T: Tx>(
     tx: &mut T,
-    doors: &[Door],
+    section: &Section,
+    claimers: &[&Claimer],
     spare: usize,
     passed: &HashSet<TaskNumber>,
 ) -> Result<Vec<TaskNumber>, Error> {
-    let lanes: HashMap<_, _> = lanes::all(tx).await?.into_iter().collect();
-    let wanted = doors.len() + spare + passed.len();
-    let walk = walk(tx, wanted.max(WALK_ROWS)).await?;
-    let whole_line = walk.len() < wanted.max(WALK_ROWS);
-    let mut picked = HashSet::new();
-    let mut unmet = Vec::new();
-    let spares = doors.first().map_or(&[][..], std::slice::from_ref).iter().cycle().take(spare);
-    for door in doors.iter().chain(spares) {
-        if !take_best(&walk, *door, &lanes, passed, &mut picked) {
-            unmet.push(*door);
-        }
+    let Some(first) = claimers.first() else { return Ok(Vec::new()) };
+    let wanted = claimers.len() + spare + passed.len();
+    // Many levels are many walks, so each of them is kept short.
+    let rows = if section.levels == Levels::One { wanted.max(WALK_ROWS) } else { wanted };
+    let walk = heads::of_levels(tx, section, rows).await?;
+    let mut ids: Vec<_> = walk.iter().map(|candidate| candidate.lane.0).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let lanes = lanes::read(tx, ids).await?;
+    let eager: Vec<_> = claimers.iter().copied().chain(std::iter::repeat_n(*first, spare)).collect();
+    let (picked, is_complete) = choose(&eager, &walk, &lanes, section, passed);
+    let whole_line = walk.len() < rows;
+    if is_complete || whole_line {
+        return Ok(picked);
     }
-    if !whole_line {
-        let mut heads = HashMap::new();
-        for door in unmet {
-            if let Entry::Vacant(entry) = heads.entry(door) {
-                entry.insert(lane_heads(tx, &lanes, door, wanted).await?);
-            }
-            take_best(&heads[&door], door, &lanes, passed, &mut picked);
-        }
-    }
-    Ok(picked.into_iter().collect())
+    let (heads, lanes) = open_heads(tx, section, &eager, wanted).await?;
+    Ok(choose(&eager, &heads, &lanes, section, passed).0)
 }
 
-/// Takes the best candidate for one claimer; tells whether there was one.
-fn take_best(
+/// Chooses among candidates; tells whether every claimer got something.
+fn choose(
+    claimers: &[&Claimer],
     candidates: &[Candidate],
-    door: Door,
-    lanes: &HashMap<LaneId, Lane>,
+    lanes: &Lanes,
+    section: &Section,
     passed: &HashSet<TaskNumber>,
-    picked: &mut HashSet<TaskNumber>,
-) -> bool {
-    let best = candidates.iter().find(|candidate| {
-        let number = candidate.rank.number;
-        let open = lanes.get(&candidate.lane).is_some_and(|lane| lane.is_open(door));
-        open && !passed.contains(&number) && !picked.contains(&number)
-    });
-    best.is_some_and(|best| picked.insert(best.rank.number))
-}
-
-async fn walk<T: Tx>(tx: &mut T, rows: usize) -> Result<Vec<Candidate>, Error> {
-    let limit = i64::try_from(rows).unwrap_or(i64::MAX);
-    tx.query(WALK.into(), params![limit]).await?.into_iter().map(candidate).collect()
-}
-
-async fn lane_heads<T: Tx>(
-    tx: &mut T,
-    lanes: &HashMap<LaneId, Lane>,
-    door: Door,
-    rows: usize,
-) -> Result<Vec<Candidate>, Error> {
-    let limit = i64::try_from(rows).unwrap_or(i64::MAX);
-    let open: Vec<_> = lanes.iter().filter(|(_, lane)| lane.is_open(door)).map(|(id, _)| id.0).collect();
-    let mut heads: Vec<Candidate> = Vec::new();
-    match tx.dialect() {
-        Dialect::Postgres => {
-            let rows = tx.query(LANE_HEADS.into(), params![open, limit]).await?;
-            for row in rows {
-                heads.push(candidate(row)?);
-            }
-        }
-        // SQLite has no lateral join, and no round trips to save.
-        Dialect::Sqlite => {
-            for lane in open {
-                for row in tx.query(LANE_HEAD.into(), params![lane, limit]).await? {
-                    heads.push(candidate(row)?);
-                }
-            }
+) -> (Vec<TaskNumber>, bool) {
+    let (mut numbers, mut items) = (Vec::new(), Vec::new());
+    for candidate in candidates.iter().filter(|candidate| !passed.contains(&candidate.rank.number)) {
+        if let Some(lane) = lanes.get(&candidate.lane) {
+            numbers.push(candidate.rank.number);
+            items.push(lane);
         }
     }
-    heads.sort_by_key(|head| head.rank);
-    Ok(heads)
+    let matched = match_up(claimers, &items, &section.conditions);
+    let is_complete = matched.iter().all(Option::is_some);
+    (matched.into_iter().flatten().map(|index| numbers[index]).collect(), is_complete)
 }
 
-fn candidate(mut row: Row) -> Result<Candidate, Error> {
-    let number = TaskNumber(row.int()?);
-    let lane = LaneId(row.int()?);
-    let arrival = Timestamp::from_micros(row.int()?);
-    let queued_at = Timestamp::from_micros(row.int()?);
-    Ok(Candidate { rank: Rank { arrival, queued_at, number }, lane })
+/// Reads the heads of all lanes that are open to any of these claimers.
+async fn open_heads<T: Tx>(
+    tx: &mut T,
+    section: &Section,
+    claimers: &[&Claimer],
+    rows: usize,
+) -> Result<(Vec<Candidate>, Lanes), Error> {
+    let strata = lanes::strata(tx).await?;
+    let lanes = lanes_of(tx, &strata).await?;
+    let mut is_open: HashMap<LaneId, bool> = HashMap::new();
+    let open: Vec<_> = strata
+        .into_iter()
+        .filter(|stratum| {
+            *is_open.entry(stratum.lane).or_insert_with(|| {
+                lanes.get(&stratum.lane).is_some_and(|lane| is_open_to_any(lane, claimers, section))
+            })
+        })
+        .collect();
+    Ok((heads::of_strata(tx, section, &open, rows).await?, lanes))
+}
+
+fn is_open_to_any(lane: &Lane, claimers: &[&Claimer], section: &Section) -> bool {
+    claimers.iter().any(|claimer| closed_gates(lane, claimer, &section.conditions).is_empty())
+}
+
+/// Reads the lanes of strata.
+pub(crate) async fn lanes_of<T: Tx>(tx: &mut T, strata: &[Stratum]) -> Result<Lanes, Error> {
+    let mut ids: Vec<_> = strata.iter().map(|stratum| stratum.lane.0).collect();
+    ids.dedup();
+    lanes::read(tx, ids).await
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use extraboard_core::clock::Span;
 use extraboard_core::doors::{Door, Doors};
+use extraboard_core::gate::Nothing;
 use extraboard_core::id::TaskNumber;
 use extraboard_core::kind::Kind;
 use extraboard_core::priority::Priority;
 use extraboard_core::status::Status;
-use extraboard_store::verbs::{ClaimRequest, Nothing, Queue, TaskDraft};
+use extraboard_store::verbs::{ClaimRequest, TaskDraft};
 
 use crate::harness::{Answer, TestStore, agent};
 
@@ -110,10 +111,10 @@ pub(crate) async fn a3_queue_order_equals_claim_order_across_pages(ctx: &TestSto
     }
     let mut queue = Vec::new();
     for page in 0..5 {
-        let page = Queue { door: Door::Pull, offset: page * 7, limit: 7 };
+        let page = ctx.queueing(page * 7, 7);
         let page = ctx.store.read(page).await.unwrap();
         assert_eq!((page.total, page.total_capped), (30, false));
-        queue.extend(page.tasks.into_iter().map(|task| task.title));
+        queue.extend(page.entries.into_iter().map(|entry| entry.task.title));
     }
     assert_eq!(queue, ctx.queue_titles().await);
     ctx.pass(Span::from_days(1000));

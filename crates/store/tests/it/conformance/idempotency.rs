@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use extraboard_core::clock::Span;
+use extraboard_core::gate::Nothing;
 use extraboard_core::id::TaskRef;
 use extraboard_core::state::Verb;
 use extraboard_store::error::Error;
 use extraboard_store::verbs::{
-    ClaimRequest, Claimed, IdempotencyKey, IdempotencyPrune, Nothing, TaskCreate, TaskDelete, TaskDraft,
+    ClaimRequest, Claimed, IdempotencyKey, IdempotencyPrune, TaskCreate, TaskDelete, TaskDraft,
 };
 
 use crate::harness::{Answer, TestStore, agent, idempotency_key};

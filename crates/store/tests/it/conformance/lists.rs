@@ -1,12 +1,11 @@
 //! Lists: filters, pages, totals.
 
 use extraboard_core::clock::Span;
-use extraboard_core::doors::Door;
 use extraboard_core::id::TaskNumber;
 use extraboard_core::kind::Kind;
 use extraboard_core::priority::Priority;
 use extraboard_core::state::State;
-use extraboard_store::verbs::{CountsRead, Queue, TaskDraft, TaskFilter, TaskList, TaskPage};
+use extraboard_store::verbs::{CountsRead, TaskDraft, TaskFilter, TaskList, TaskPage};
 
 use crate::database::Database;
 use crate::harness::TestStore;
@@ -83,14 +82,14 @@ async fn add_crowd(ctx: &TestStore, tasks: i64) {
         ),
     };
     let now = ctx.now().as_micros();
-    let arrival = ctx.now().minus(Span::from_days(50)).as_micros();
+    let arrival = ctx.now().minus(Span::from_days(70)).as_micros();
     let sql = format!(
         "INSERT INTO task (id, title, kind, state, priority, doors, max_retries, queued_at, created_at,
            updated_at)
          SELECT '00000000-0000-7000-8000-' || (100000000000 + n), 't', 'task', 'queued', 50, 7, 3, {now},
            {now}, {now}
          FROM {numbers};
-         INSERT INTO lane (kind, doors) VALUES ('task', 7);
+         INSERT INTO lane (project, kind, needs, owner, doors) VALUES (0, 'task', '', '', 7);
          INSERT INTO line (task, lane, arrival, queued_at)
          SELECT t.number, n.id, {arrival}, t.queued_at FROM task t CROSS JOIN lane n;"
     );
@@ -100,7 +99,7 @@ async fn add_crowd(ctx: &TestStore, tasks: i64) {
 pub(crate) async fn totals_are_counted_to_ten_thousand(ctx: &TestStore) {
     let totals = async || {
         let tasks = list(ctx, TaskFilter::default()).await;
-        let queue = ctx.store.read(Queue { door: Door::Pull, offset: 9_999, limit: 5 }).await.unwrap();
+        let queue = ctx.store.read(ctx.queueing(9_999, 5)).await.unwrap();
         [(tasks.total, tasks.total_capped), (queue.total, queue.total_capped)]
     };
     add_crowd(ctx, 10_000).await;

@@ -22,7 +22,7 @@ pub(crate) async fn opening_again_keeps_everything(ctx: &TestStore) {
     let (database, store) = reopen(other).await;
     let kept = store.unwrap().read(TaskGet { task: TaskRef::Number(TaskNumber(1)) }).await.unwrap();
     assert_eq!(kept.task, task);
-    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 1);
+    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 2);
 }
 
 pub(crate) async fn a_database_of_a_newer_version_is_refused_and_untouched(ctx: &TestStore) {
@@ -36,7 +36,7 @@ pub(crate) async fn a_database_of_a_newer_version_is_refused_and_untouched(ctx: 
     assert!(matches!(refused, Error::Newer { found: 99, .. }));
     let message = refused.to_string();
     assert!(message.contains("schema version 99") && message.contains("newer xb"), "{message}");
-    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 2);
+    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 3);
     assert_eq!(database.raw_int("SELECT COUNT(*) FROM task").await, 1);
     assert!(database.raw("SELECT * FROM timer").await.is_err());
 }

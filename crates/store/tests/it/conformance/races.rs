@@ -7,16 +7,15 @@ use std::sync::{Arc, Mutex};
 use extraboard_core::clock::Span;
 use extraboard_core::doors::{Door, Doors};
 use extraboard_core::event::EventType;
+use extraboard_core::gate::Nothing;
 use extraboard_core::id::{Fence, TaskNumber, TaskRef};
-use extraboard_core::line::Rank;
 use extraboard_core::priority::Priority;
+use extraboard_core::profile::{Goal, Profile, ProfileName, Ranking};
 use extraboard_core::report::{FailureClass, Report};
 use extraboard_core::state::{State, Verb};
 use extraboard_store::Store;
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{
-    Claimed, Nothing, PriorityEdit, TaskDelete, TaskDraft, TaskEdit, TaskMove, Verdict,
-};
+use extraboard_store::verbs::{Claimed, PriorityEdit, TaskDelete, TaskDraft, TaskEdit, TaskMove, Verdict};
 use tokio::task::JoinSet;
 
 use crate::harness::{TestStore, completed, failed, person};
@@ -202,7 +201,9 @@ pub(crate) async fn sixteen_claimers_keep_the_order_of_the_line(ctx: &Arc<TestSt
                 for answer in store.write(ctx.batch(requests)).await.unwrap() {
                     let Ok(claimed) = answer.unwrap() else { return ranks };
                     let task = claimed.task;
-                    let rank = Rank::new(task.priority, task.queued_at.unwrap(), task.number);
+                    let ranking =
+                        Ranking { profile: Profile::shipped(ProfileName::Pipeline), goal: Goal::None };
+                    let rank = task.rank(&ranking).unwrap();
                     ranks.insert(task.number, rank);
                 }
             }

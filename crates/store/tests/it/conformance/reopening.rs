@@ -3,12 +3,13 @@
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::Span;
 use extraboard_core::dispatch::{ENDING_LEASE, Phase};
+use extraboard_core::gate::Nothing;
 use extraboard_core::reason::Reason;
 use extraboard_core::report::{FailureClass, Report};
 use extraboard_core::state::{State, Verb};
 use extraboard_core::status::Status;
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{ClaimRequest, Nothing, Verdict};
+use extraboard_store::verbs::{ClaimRequest, Verdict};
 
 use crate::harness::{TestStore, agent, asked, completed, failed, person};
 

@@ -185,6 +185,7 @@ pub(crate) async fn a_person_who_ends_a_dispatch_says_why_and_whether_to_try_aga
         retryable: Retryable::No,
         retry_after: None,
         error: Some("wrong branch".to_owned()),
+        provider: None,
     };
     let said = DispatchReport { ctx: ctx.ctx(person()), ..ctx.saying(&claimed, hopeless) };
     ctx.store.write(said).await.unwrap();

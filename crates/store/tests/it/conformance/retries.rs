@@ -2,10 +2,11 @@
 
 use extraboard_core::clock::Span;
 use extraboard_core::event::EventType;
+use extraboard_core::gate::Nothing;
 use extraboard_core::reason::{Counters, Draw, Reason};
 use extraboard_core::report::{FailureClass, Report, Retryable};
 use extraboard_core::state::{State, Verb};
-use extraboard_store::verbs::{Claimed, DispatchReport, Nothing, Reported, TaskDraft, TaskEdit};
+use extraboard_store::verbs::{Claimed, DispatchReport, Reported, TaskDraft, TaskEdit};
 
 use crate::harness::{TestStore, failed, person};
 
@@ -124,6 +125,7 @@ pub(crate) async fn r6_what_is_not_retryable_is_a_dead_letter_at_once(ctx: &Test
         retryable: Retryable::No,
         retry_after: None,
         error: None,
+        provider: None,
     };
     let task = ctx.report(&ctx.claim().await, hopeless).await.task;
     assert_eq!((task.state, task.last_error.as_deref()), (State::Failed, Some("execution_failed")));
@@ -150,6 +152,7 @@ pub(crate) async fn rate_limited_waits_as_long_as_told_and_spends_nothing(ctx: &
         retryable: Retryable::Yes,
         retry_after: Some(Span::from_secs(90)),
         error: None,
+        provider: None,
     };
     let task = ctx.report(&ctx.claim().await, told).await.task;
     assert_eq!(task.not_before, Some(ctx.now().plus(Span::from_secs(90))));

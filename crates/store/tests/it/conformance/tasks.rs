@@ -1,5 +1,6 @@
 //! Tasks: what is kept, what moves, what is refused.
 
+use extraboard_core::capabilities::Capabilities;
 use extraboard_core::clock::Span;
 use extraboard_core::doors::{Door, Doors};
 use extraboard_core::id::{Fence, TaskNumber, TaskRef};
@@ -11,7 +12,7 @@ use extraboard_core::state::{State, Verb};
 use extraboard_core::task::Task;
 use extraboard_store::error::Error;
 use extraboard_store::verbs::{
-    DispatchHeartbeat, PriorityEdit, TaskDraft, TaskEdit, TaskFilter, TaskGet, TaskList, Usage,
+    DispatchHeartbeat, PriorityEdit, ProjectRef, TaskDraft, TaskEdit, TaskFilter, TaskGet, TaskList, Usage,
 };
 
 use crate::harness::{TestStore, completed, holder, person};
@@ -23,7 +24,15 @@ fn full_draft(ctx: &TestStore) -> TaskDraft {
         kind: Kind::Hypothesis,
         state: State::Queued,
         priority: Priority::new(73).unwrap(),
+        boost: -3,
         doors: Doors::new([Door::Push]).unwrap(),
+        needs: Capabilities::parse("rust,sql").unwrap(),
+        owner: Some("ann".to_owned()),
+        project: None,
+        parent: None,
+        gated_by_parent: true,
+        artifact: Some("specs/a.md".to_owned()),
+        blocked_by: Vec::new(),
         max_retries: 7,
         not_before: Some(ctx.now().plus(Span::from_mins(5))),
         signal_source: Some("pager".to_owned()),
@@ -42,7 +51,20 @@ fn expected_of(ctx: &TestStore, draft: &TaskDraft, created: &Task) -> Task {
         kind: draft.kind,
         state: draft.state,
         priority: draft.priority,
+        boost: draft.boost,
         doors: draft.doors,
+        needs: draft.needs,
+        owner: draft.owner,
+        project: None,
+        project_id: None,
+        parent: None,
+        parent_id: None,
+        depth: 0,
+        gated_by_parent: draft.gated_by_parent,
+        parent_open: false,
+        open_blockers: 0,
+        artifact: draft.artifact,
+        artifact_present: false,
         max_retries: draft.max_retries,
         signal_source: draft.signal_source,
         signal_payload: draft.signal_payload,
@@ -73,13 +95,22 @@ pub(crate) async fn every_field_of_a_task_comes_back_as_it_was_written(ctx: &Tes
     let by_id = ctx.store.read(TaskGet { task: TaskRef::Id(created.id) }).await.unwrap();
     assert_eq!(by_id.task, expected);
 
+    let parent = ctx.add("parent").await;
+    let project = ctx.project("payments").await;
     ctx.pass(Span::from_micros(1));
     let edit = TaskEdit {
         title: Some("new".to_owned()),
         description: Some(None),
         kind: Some(Kind::Code),
         priority: Some(PriorityEdit::Points(Priority::new(1).unwrap())),
+        boost: Some(9),
         doors: Some(Doors::ANY),
+        needs: Some(Capabilities::default()),
+        owner: Some(None),
+        project: Some(Some(ProjectRef::Name("payments".to_owned()))),
+        parent: Some(Some(TaskRef::Number(parent.number))),
+        gated_by_parent: Some(false),
+        artifact: Some(None),
         max_retries: Some(0),
         not_before: Some(None),
         signal_source: Some(None),
@@ -93,7 +124,18 @@ pub(crate) async fn every_field_of_a_task_comes_back_as_it_was_written(ctx: &Tes
         description: None,
         kind: Kind::Code,
         priority: Priority::new(1).unwrap(),
+        boost: 9,
         doors: Doors::ANY,
+        needs: Capabilities::default(),
+        owner: None,
+        project: Some(project.number),
+        project_id: Some(project.id),
+        parent: Some(parent.number),
+        parent_id: Some(parent.id),
+        depth: 1,
+        gated_by_parent: false,
+        parent_open: true,
+        artifact: None,
         max_retries: 0,
         not_before: None,
         signal_source: None,
@@ -177,7 +219,13 @@ pub(crate) async fn task_in(ctx: &TestStore, state: State) -> Option<Task> {
         _ => State::Queued,
     };
     let task = ctx.create(TaskDraft { state: made_as, ..TaskDraft::new(state.as_str()) }).await;
-    let hopeless = |class| Report::Fail { class, retryable: Retryable::No, retry_after: None, error: None };
+    let hopeless = |class| Report::Fail {
+        class,
+        retryable: Retryable::No,
+        retry_after: None,
+        error: None,
+        provider: None,
+    };
     match state {
         State::Triage | State::Backlog | State::Queued => {}
         State::Running => drop(ctx.claim().await),

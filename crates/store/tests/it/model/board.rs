@@ -2,13 +2,12 @@
 
 use extraboard_core::clock::{Span, Timestamp};
 use extraboard_core::dispatch::{ENDING_LEASE, PULL_LEASE};
-use extraboard_core::doors::Door;
 use extraboard_core::id::{Fence, TaskNumber};
 use extraboard_core::reason::{Counters, Draw, Reason, Settlement, route};
 use extraboard_core::report::{Outcome, Report, Retryable};
 use extraboard_core::state::{State, Verb};
 use extraboard_core::task::MAX_RETRIES_DEFAULT;
-use extraboard_store::verbs::{Claimed, Queue, TaskFilter, TaskList, Verdict};
+use extraboard_store::verbs::{Claimed, TaskFilter, TaskList, Verdict};
 
 use crate::harness::TestStore;
 
@@ -211,8 +210,8 @@ impl Board {
             })
             .collect();
         assert_eq!(found, expected);
-        let queue = ctx.store.read(Queue { door: Door::Pull, offset: 0, limit: 1_000 }).await.unwrap();
-        let numbers: Vec<_> = queue.tasks.iter().map(|task| task.number).collect();
+        let queue = ctx.store.read(ctx.queueing(0, 1_000)).await.unwrap();
+        let numbers: Vec<_> = queue.entries.iter().map(|entry| entry.task.number).collect();
         let line: Vec<_> = self.line().iter().map(|index| self.items[*index].number).collect();
         assert_eq!(numbers, line);
         ctx.audit().await;
@@ -288,6 +287,7 @@ impl Item {
             retry_after: None,
             counters: self.counters,
             max_retries: MAX_RETRIES_DEFAULT,
+            on_account: false,
             now,
             draw: Draw::NONE,
         });

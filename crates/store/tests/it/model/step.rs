@@ -34,6 +34,7 @@ fn any_report() -> impl Strategy<Value = Report> {
         retryable: Retryable::No,
         retry_after: None,
         error: None,
+        provider: None,
     };
     prop_oneof![
         3 => Just(completed("1")),

@@ -1,0 +1,132 @@
+//! A database with a line of waiting tasks, kept at its depth.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use extraboard_core::caller::Caller;
+use extraboard_core::clock::{Clock as _, Entropy, Span};
+use extraboard_core::id::TaskNumber;
+use extraboard_core::profile::{Profile, ProfileName};
+use extraboard_desk::{Desk, Loops, Running, Settings};
+use extraboard_store::verbs::{Doctor, Rerank, Reranked, RulesEdit, Seed, SeedSort, Sequence};
+use extraboard_store::{Opening, Store};
+
+use crate::clock::{Counting, RealClock};
+use crate::plan::LinePlan;
+
+/// How many tasks are added at once.
+const SEED_CHUNK: i64 = 50_000;
+/// How many of the tasks that were added are looked at afterwards.
+const EXAMINED: i64 = 500;
+/// What is claimed here is never given back by the end of a lease.
+const LEASE: Span = Span::from_days(30);
+
+/// A line, and what will be added to it next.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) plan: LinePlan,
+    profile: ProfileName,
+    /// The number of the next task.
+    next: i64,
+    /// One source for all desks: their ids must differ.
+    entropy: Arc<Counting>,
+}
+
+/// Desks at work on one line.
+#[derive(Debug)]
+pub(crate) struct Desks {
+    pub(crate) desks: Vec<Desk>,
+    running: Vec<Running>,
+}
+
+impl Line {
+    /// Describes a line that is full, or is filled before anything else.
+    pub(crate) fn new(plan: &LinePlan, profile: ProfileName) -> Self {
+        Self { plan: plan.clone(), profile, next: plan.depth + 1, entropy: Arc::new(Counting::new()) }
+    }
+
+    /// Opens the database alone: nothing runs by itself.
+    pub(crate) async fn store(&self) -> Result<Store> {
+        let opening = Opening { now: RealClock.now(), note: "a benchmark".to_owned() };
+        Ok(Box::pin(Store::open(&self.plan.url, &opening)).await?)
+    }
+
+    /// Opens so many desks on the database and lets them run.
+    pub(crate) async fn desks(&self, replicas: usize) -> Result<Desks> {
+        let mut opened = Desks { desks: Vec::new(), running: Vec::new() };
+        for _ in 0..replicas {
+            let (desk, loops) = self.desk().await?;
+            opened.desks.push(desk);
+            opened.running.push(loops.start());
+        }
+        Ok(opened)
+    }
+
+    async fn desk(&self) -> Result<(Desk, Loops)> {
+        let entropy: Arc<dyn Entropy> = self.entropy.clone();
+        let rules = RulesEdit { profile: Some(Profile::shipped(self.profile)), ..RulesEdit::default() };
+        let settings = Settings { pull_lease: LEASE, render: Arc::new(|task| task.title.clone()), rules };
+        Ok(Box::pin(Desk::new(self.store().await?, Arc::new(RealClock), entropy, settings)).await?)
+    }
+
+    /// Fills the line, which is empty.
+    pub(crate) async fn fill(&self) -> Result<()> {
+        let (desk, loops) = self.desk().await?;
+        // The first rules ask for a re-rank. It ends before there is anything to rank.
+        while desk.write(Rerank { ctx: desk.ctx(Caller::Desk) }).await? == Reranked::More {}
+        let ours = self.plan.depth - self.plan.foreign;
+        self.seed(&desk, 1..=ours, self.sort()).await?;
+        self.seed(&desk, ours + 1..=self.plan.depth, SeedSort::Foreign(self.plan.lanes)).await?;
+        for after in [0, ours - EXAMINED, self.plan.depth - EXAMINED] {
+            let checked = desk.read(Doctor { after: TaskNumber(after.max(0)), limit: EXAMINED }).await?;
+            ensure!(checked.differences.is_empty(), "the line is not as claims want it: {checked:?}");
+        }
+        loops.start().stop().await;
+        Ok(())
+    }
+
+    /// Adds as many tasks as were taken.
+    pub(crate) async fn top_up(&mut self, desk: &Desk, taken: usize) -> Result<()> {
+        let first = self.next;
+        self.next += i64::try_from(taken)?;
+        self.seed(desk, first..=self.next - 1, self.sort()).await
+    }
+
+    /// Returns how many tasks there are, waiting or not.
+    pub(crate) fn tasks(&self) -> i64 {
+        self.next - 1
+    }
+
+    fn sort(&self) -> SeedSort {
+        match self.profile {
+            ProfileName::Pipeline => SeedSort::Pipeline,
+            ProfileName::DepthFirst => SeedSort::DepthFirst,
+        }
+    }
+
+    async fn seed(&self, desk: &Desk, numbers: std::ops::RangeInclusive<i64>, sort: SeedSort) -> Result<()> {
+        let mut first = *numbers.start();
+        while first <= *numbers.end() {
+            let last = (first + SEED_CHUNK - 1).min(*numbers.end());
+            desk.write(Seed { first, last, now: desk.now(), sort }).await?;
+            first = last + 1;
+        }
+        Ok(())
+    }
+}
+
+impl Desks {
+    /// Stops the desks; their last events have positions by then.
+    pub(crate) async fn stop(self) {
+        drop(self.desks);
+        for running in self.running {
+            running.stop().await;
+        }
+    }
+}
+
+/// Gives all events their positions, so that no desk has to make up for it while it is measured.
+pub(crate) async fn stamp_all(store: &Store) -> Result<()> {
+    while store.write(Sequence).await?.stamped > 0 {}
+    Ok(())
+}
