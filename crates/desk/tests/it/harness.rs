@@ -87,22 +87,31 @@ impl TestDesk {
     async fn open(url: String, dir: Option<tempfile::TempDir>) -> Self {
         let clock = Arc::new(ManualClock(AtomicI64::new(1_700_000_000_000_000)));
         let entropy = Arc::new(Counting(AtomicU64::new(0)));
-        let (desk, loops) = open_desk(&url, &clock, &entropy).await;
+        let (desk, loops) = open_desk(&url, &clock, &entropy, RulesEdit::default()).await;
         Self { desk, loops, clock, entropy, url, dir }
     }
 
     /// Ends the desk and starts another over the same database.
     pub(crate) async fn restart(self) -> Self {
+        self.restart_with(RulesEdit::default()).await
+    }
+
+    /// Does the same with a desk that was told to go by these rules.
+    pub(crate) async fn restart_with(self, rules: RulesEdit) -> Self {
         let Self { desk, loops, clock, entropy, url, dir } = self;
         drop((desk, loops));
-        let (desk, loops) = open_desk(&url, &clock, &entropy).await;
+        let (desk, loops) = open_desk(&url, &clock, &entropy, rules).await;
         Self { desk, loops, clock, entropy, url, dir }
     }
 
     /// Starts a second desk over the same database; SQLite allows only one.
     pub(crate) async fn second(&self) -> Option<(Desk, Loops)> {
         let server = self.url.starts_with("postgres");
-        if server { Some(open_desk(&self.url, &self.clock, &self.entropy).await) } else { None }
+        if server {
+            Some(open_desk(&self.url, &self.clock, &self.entropy, RulesEdit::default()).await)
+        } else {
+            None
+        }
     }
 
     pub(crate) async fn add(&self, title: &str) -> Task {
@@ -155,10 +164,15 @@ fn prompt(task: &Task) -> String {
     task.title.replace(POISON, "\0")
 }
 
-async fn open_desk(url: &str, clock: &Arc<ManualClock>, entropy: &Arc<Counting>) -> (Desk, Loops) {
+async fn open_desk(
+    url: &str,
+    clock: &Arc<ManualClock>,
+    entropy: &Arc<Counting>,
+    rules: RulesEdit,
+) -> (Desk, Loops) {
     let opening = Opening { now: clock.now(), note: "a test".to_owned() };
     let store = Store::open(url, &opening).await.expect("the store opens");
-    let settings = Settings { pull_lease: LEASE, render: Arc::new(prompt), rules: RulesEdit::default() };
+    let settings = Settings { pull_lease: LEASE, render: Arc::new(prompt), rules };
     let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (clock.clone(), entropy.clone());
     Desk::new(store, clock, entropy, settings).await.expect("the desk starts")
 }

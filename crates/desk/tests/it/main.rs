@@ -3,6 +3,7 @@
 
 mod harness;
 
+mod chores;
 mod claims;
 mod lost_answers;
 mod time;
@@ -29,6 +30,9 @@ macro_rules! on_both_databases {
 pub(crate) use on_both_databases;
 
 on_both_databases! {
+    chores::a_new_goal_moves_what_waits_without_being_asked,
+    chores::l6_a_file_that_appears_frees_what_waits_for_it,
+    chores::an_empty_database_takes_the_configured_rules_and_keeps_them,
     claims::whoever_waits_is_served_together_in_the_order_of_arrival,
     claims::a_claim_whose_client_has_gone_is_released_at_once,
     claims::a_keyed_claim_waits_for_its_client_to_come_back,
