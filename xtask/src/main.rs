@@ -26,9 +26,10 @@ Commands:
   test [ARGS…]  set up what the tests need (PostgreSQL, a C compiler) and run all of them;
                 ARGS go to `cargo nextest run`, for example: cargo xtask test -p extraboard-store claim
   ci            fmt, clippy, tidy, docs, then test; what CI runs
-  bench claim [--quick]
+  bench claim [--quick] [--only PARTS] [--database NAMES] [--profile NAMES] [--samples N]
                 measure claims beside a ceiling on both databases and write bench/results; --quick takes
-                minutes and proves nothing but that it runs
+                minutes and proves nothing but that it runs. PARTS are some of claims,singles,why,drain,foreign.
+                What is not a whole run goes to target/bench-results
   tidy          check what compilers do not: crate edges, where SQL stands, module docs, lengths, links";
 
 /// What the command line asks for.
@@ -37,7 +38,7 @@ enum Chore {
     Test(Vec<String>),
     Ci,
     Tidy,
-    Bench(bench::Extent),
+    Bench(bench::Options),
     Help,
 }
 
@@ -50,7 +51,7 @@ impl Chore {
         let rest: Vec<String> = arguments.collect();
         let chore = match name.as_str() {
             "test" => return Ok(Self::Test(rest)),
-            "bench" => return bench::Extent::parse(&rest).map(Self::Bench),
+            "bench" => return bench::Options::parse(&rest).map(Self::Bench),
             "ci" => Self::Ci,
             "tidy" => Self::Tidy,
             "help" | "--help" | "-h" => Self::Help,
@@ -67,7 +68,7 @@ impl Chore {
             Self::Test(arguments) => test::run(&arguments),
             Self::Ci => ci::run(),
             Self::Tidy => tidy::run(),
-            Self::Bench(extent) => bench::run(extent),
+            Self::Bench(options) => bench::run(&options),
             Self::Help => {
                 println!("{USAGE}");
                 Ok(ExitCode::SUCCESS)

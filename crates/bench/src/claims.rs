@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use extraboard_desk::Desk;
 use serde_json::json;
 
 use crate::callers::{Times, call};
@@ -12,8 +13,11 @@ use crate::plan::{ClaimsPlan, Kind};
 use crate::sample;
 use crate::work::{Ceilings, Claims, Pairs, Work};
 
-/// A sample may take one in so many of the waiting tasks before as many are added.
-const ROUND_PART: i64 = 20;
+/// A round may take one in so many of the waiting tasks: its middle is the line's nominal depth, so that
+/// stays within 3.3 %.
+const ROUND_PART: i64 = 15;
+/// How much of the first round opens connections and prepares statements. It does not count.
+const WARM_UP: usize = 256;
 
 /// One setting that is measured by itself.
 #[derive(Clone, Copy, Debug)]
@@ -21,24 +25,41 @@ struct Cell {
     kind: Kind,
     callers: usize,
     replicas: usize,
+    round: usize,
 }
 
 /// Takes samples of all kinds under all circumstances, so often.
 pub(crate) async fn run(lines: &mut [Line], plan: &ClaimsPlan, samples: usize) -> Result<()> {
     for sample in 0..samples {
-        for callers in &plan.callers {
-            for replicas in &plan.replicas {
-                // Depths and kinds are what is compared, so they follow each other closely.
-                for line in &mut *lines {
-                    for kind in &plan.kinds {
-                        let cell = Cell { kind: *kind, callers: *callers, replicas: *replicas };
-                        measure(line, plan, cell, sample).await?;
-                    }
+        for base in cells(plan) {
+            // Depths and kinds are what is compared, so they follow each other closely.
+            for line in &mut *lines {
+                if i64::try_from(base.round)? * ROUND_PART > line.plan.depth {
+                    continue;
+                }
+                for kind in &plan.kinds {
+                    measure(line, plan, Cell { kind: *kind, ..base }, sample).await?;
                 }
             }
         }
     }
     Ok(())
+}
+
+/// Returns all settings but for the kind of work.
+fn cells(plan: &ClaimsPlan) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for callers in &plan.callers {
+        for replicas in &plan.replicas {
+            cells.extend(plan.rounds.iter().map(|round| Cell {
+                kind: Kind::Ceiling,
+                callers: *callers,
+                replicas: *replicas,
+                round: *round,
+            }));
+        }
+    }
+    cells
 }
 
 async fn measure(line: &mut Line, plan: &ClaimsPlan, cell: Cell, sample: usize) -> Result<()> {
@@ -49,7 +70,7 @@ async fn measure(line: &mut Line, plan: &ClaimsPlan, cell: Cell, sample: usize) 
     };
     let circumstances = json!({
         "part": "claims", "line": line.plan.name, "depth": line.plan.depth, "kind": cell.kind.as_str(),
-        "callers": cell.callers, "replicas": cell.replicas, "sample": sample,
+        "callers": cell.callers, "replicas": cell.replicas, "round": cell.round, "sample": sample,
     });
     sample::print(circumstances, &mut times);
     Ok(())
@@ -88,12 +109,10 @@ async fn rounds<W: Work>(
     plan: &ClaimsPlan,
     cell: Cell,
     work: &W,
-    feeder: Option<extraboard_desk::Desk>,
+    feeder: Option<Desk>,
 ) -> Result<Times> {
-    let feeder = feeder.filter(|_| cell.kind.takes_tasks());
-    let count = usize::try_from(line.plan.depth / ROUND_PART)?.clamp(1, plan.round_max);
     let mut times = Times::default();
-    // The first round opens connections and prepares statements.
+    let mut count = cell.round.min(WARM_UP);
     let mut is_warm = false;
     while times.elapsed < Duration::from_millis(plan.sample_ms) {
         let round = call(work, cell.callers, count).await?;
@@ -103,7 +122,7 @@ async fn rounds<W: Work>(
         if is_warm {
             times.extend(round);
         }
-        is_warm = true;
+        (count, is_warm) = (cell.round, true);
     }
     Ok(times)
 }

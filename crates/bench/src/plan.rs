@@ -55,8 +55,9 @@ pub(crate) struct ClaimsPlan {
     pub(crate) replicas: Vec<usize>,
     /// How long a sample is timed, at least.
     pub(crate) sample_ms: u64,
-    /// How many claims are made before as many tasks are added, unless 5 % of the depth are less.
-    pub(crate) round_max: usize,
+    /// How many claims are made before as many tasks are added: a sample for each, unless that is
+    /// too much of the line.
+    pub(crate) rounds: Vec<usize>,
 }
 
 /// What callers do.
@@ -80,11 +81,6 @@ impl Kind {
             Self::Claim => "claim",
             Self::Pair => "pair",
         }
-    }
-
-    /// Tells whether it takes tasks from the line.
-    pub(crate) const fn takes_tasks(self) -> bool {
-        matches!(self, Self::Claim | Self::Pair)
     }
 }
 

@@ -1,25 +1,40 @@
 //! One file per command: its arguments, and what it does.
 
+mod claimer;
 mod each;
 mod holder;
+mod or_none;
 mod priority;
 
 pub(crate) mod add;
 pub(crate) mod admit;
+pub(crate) mod artifact;
+pub(crate) mod bump;
 pub(crate) mod cancel;
 pub(crate) mod claim;
 pub(crate) mod config;
+pub(crate) mod depend;
+pub(crate) mod doctor;
 pub(crate) mod done;
 pub(crate) mod fail;
+pub(crate) mod goals;
+pub(crate) mod limits;
 pub(crate) mod list;
+pub(crate) mod move_task;
 pub(crate) mod next;
 pub(crate) mod park;
+pub(crate) mod pause;
+pub(crate) mod profile;
+pub(crate) mod projects;
 pub(crate) mod queue;
 pub(crate) mod release;
 pub(crate) mod reopen;
+pub(crate) mod resume;
 pub(crate) mod retry;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod undepend;
 pub(crate) mod up;
+pub(crate) mod why;

@@ -25,7 +25,7 @@ use tracing::level_filters::LevelFilter;
 
 pub(crate) use self::database::Database;
 pub(crate) use self::environment::Environment;
-pub(crate) use self::key::Key;
+pub(crate) use self::key::{Key, nearest};
 use self::layer::{Layer, Origin};
 pub(crate) use self::problem::ConfigProblem;
 pub(crate) use self::rules::Rules;

@@ -133,6 +133,12 @@ impl Context {
 #[derive(Debug, Clone)]
 pub(crate) struct AgentName(String);
 
+impl AgentName {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl std::str::FromStr for AgentName {
     type Err = &'static str;
 

@@ -130,12 +130,17 @@ impl CliError {
     }
 
     /// Translates a refusal about one task.
-    pub(crate) fn of_task(error: ClientError, task: &TaskRef) -> Self {
+    pub(crate) fn of_task(error: &ClientError, task: &TaskRef) -> Self {
+        Self::of_named(error, &format!("task {task}"), TASK_FLAGS)
+    }
+
+    /// Translates a refusal about one named thing, such as `project apollo`.
+    pub(crate) fn of_named(error: &ClientError, named: &str, flags: &FlagNames) -> Self {
         match error {
             ClientError::Api { status: 404, body } => {
-                Self { code: Some(body.code), ..Self::new(Kind::NotFound, format!("no task {task}")) }
+                Self { code: Some(body.code.clone()), ..Self::new(Kind::NotFound, format!("no {named}")) }
             }
-            other => Self::of_request(&other, TASK_FLAGS),
+            other => Self::of_request(other, flags),
         }
     }
 
@@ -186,7 +191,7 @@ impl From<clap::Error> for CliError {
 
 fn of_answer(status: u16, body: &ErrorBody, flags: &FlagNames) -> CliError {
     let kind = match (status, body.code.as_str()) {
-        (409, _) | (_, "not_holder" | "idempotency_mismatch") => Kind::Conflict,
+        (409, _) | (_, "not_holder" | "idempotency_mismatch" | "cycle") => Kind::Conflict,
         (404, _) => Kind::NotFound,
         (400 | 422, _) => Kind::Usage,
         _ => Kind::Failed,
@@ -247,7 +252,7 @@ mod tests {
         ClientError::Api { status, body }
     }
 
-    fn check(error: ClientError, exit_code: u8, report: &str) {
+    fn check(error: &ClientError, exit_code: u8, report: &str) {
         let error = CliError::of_task(error, &TaskRef::Number(42));
         assert_eq!(error.kind().exit_code(), exit_code, "{report}");
         assert_eq!(error.report().unwrap().to_string(), report);
@@ -255,26 +260,27 @@ mod tests {
 
     #[test]
     fn refusals_become_sentences_and_exit_codes() {
-        check(answer(404, "not_found", json!(null)), 3, "xb: no task #42");
+        check(&answer(404, "not_found", json!(null)), 3, "xb: no task #42");
         check(
-            answer(409, "illegal_transition", json!({"legal": ["cancel", "park"]})),
+            &answer(409, "illegal_transition", json!({"legal": ["cancel", "park"]})),
             4,
             "xb: no\nhint: legal now: cancel, park",
         );
-        check(answer(409, "stale_dispatch", json!(null)), 4, "xb: no");
-        check(answer(403, "not_holder", json!(null)), 4, "xb: no");
-        check(answer(422, "idempotency_mismatch", json!(null)), 4, "xb: no");
+        check(&answer(409, "stale_dispatch", json!(null)), 4, "xb: no");
+        check(&answer(403, "not_holder", json!(null)), 4, "xb: no");
+        check(&answer(422, "idempotency_mismatch", json!(null)), 4, "xb: no");
+        check(&answer(422, "cycle", json!({"cycle": [1, 2, 1]})), 4, "xb: no");
         check(
-            answer(422, "validation", json!([{"field": "title", "message": "1 to 500 characters"}])),
+            &answer(422, "validation", json!([{"field": "title", "message": "1 to 500 characters"}])),
             2,
             "xb: no\n  title: 1 to 500 characters",
         );
         check(
-            answer(401, "unauthorized", json!(null)),
+            &answer(401, "unauthorized", json!(null)),
             1,
             "xb: no\nhint: set EXTRABOARD_TOKEN to a token of that desk",
         );
-        check(answer(503, "unavailable", json!(null)), 1, "xb: no");
+        check(&answer(503, "unavailable", json!(null)), 1, "xb: no");
     }
 
     #[test]
@@ -346,7 +352,7 @@ mod tests {
             r#"{"error":"no","code":"validation","hint":null}"#,
         );
         check(
-            CliError::of_task(answer(404, "not_found", json!(null)), &TaskRef::Number(42)),
+            CliError::of_task(&answer(404, "not_found", json!(null)), &TaskRef::Number(42)),
             r#"{"error":"no task #42","code":"not_found","hint":null}"#,
         );
     }

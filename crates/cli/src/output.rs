@@ -5,7 +5,9 @@
 
 mod clean;
 mod issue;
+mod rules;
 mod table;
+mod why;
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -13,7 +15,9 @@ use serde::Serialize;
 
 pub(crate) use self::clean::{clean_line, clean_text};
 pub(crate) use self::issue::{issue_line, issue_page, issue_table};
+pub(crate) use self::rules::{limits_table, rules_page};
 pub(crate) use self::table::{Align, Table};
+pub(crate) use self::why::{position_text, why_page};
 use crate::error::{CliError, Kind};
 
 const CANNOT_WRITE: &str = "cannot write to standard output";

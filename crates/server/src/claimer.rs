@@ -11,7 +11,7 @@ use extraboard_core::gate::{Account, Claimer};
 use extraboard_core::id::ProjectId;
 use extraboard_core::kind::Kind;
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{ProjectGet, ProjectRef};
+use extraboard_store::verbs::{ProjectFind, ProjectRef};
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -95,12 +95,11 @@ impl Unplaced {
     pub(crate) async fn place(self, app: &App) -> Result<Placed, ApiError> {
         let Self { claimer, project } = self;
         let Some(project) = project else { return Ok(Placed { claimer, project: None }) };
-        let found = app.desk.read(ProjectGet { project }).await.map_err(|error| match error {
-            Error::NoProject(_) => ApiError::invalid("projectId", error.to_string()),
-            error => error.into(),
-        })?;
-        let claimer = Claimer { project: Some(found.project.number), ..claimer };
-        Ok(Placed { claimer, project: Some(found.project.id) })
+        let found = app.desk.read(ProjectFind { project: project.clone() }).await?;
+        let missing = || ApiError::invalid("projectId", Error::NoProject(project).to_string());
+        let found = found.ok_or_else(missing)?;
+        let claimer = Claimer { project: Some(found.number), ..claimer };
+        Ok(Placed { claimer, project: Some(found.id) })
     }
 }
 

@@ -2,14 +2,18 @@
 
 use std::io::{self, Read as _};
 
+use extraboard_api::client::Client;
 use extraboard_api::envelope::One;
 use extraboard_api::issue::IssueCreate;
+use extraboard_api::issue_ref::IssueRef;
+use extraboard_core::profile::Profile;
 
 use crate::commands::priority::Priority;
 use crate::context::Context;
 use crate::error::{CliError, FlagNames, Kind};
 use crate::moment::Moment;
 use crate::output::clean_line;
+use crate::task_ref::TaskRef;
 
 /// The most that is read from standard input; the desk takes 100,000 characters.
 const DESCRIPTION_BYTES_MAX: u64 = 1 << 20;
@@ -22,6 +26,13 @@ const FLAGS: &FlagNames = &[
     ("doors", "--doors"),
     ("maxRetries", "--max-retries"),
     ("notBefore", "--not-before"),
+    ("projectId", "--project"),
+    ("parentId", "--parent"),
+    ("boost", "--boost"),
+    ("needs", "--needs"),
+    ("owner", "--owner"),
+    ("inputArtifact", "--artifact"),
+    ("blockedBy", "--blocked-by"),
     ("Idempotency-Key", "--key"),
 ];
 
@@ -65,9 +76,53 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHEN")]
     not_before: Option<Moment>,
 
+    /// The project it belongs to, by name or uuid
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+
+    /// The task it is a part of
+    #[arg(long, value_name = "ID")]
+    parent: Option<TaskRef>,
+
+    #[command(flatten)]
+    gate: Gate,
+
+    /// Raise its score by so many points; fewer than none lower it
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    boost: Option<i64>,
+
+    /// What a claimer must be able to do, for example `rust,gpu`
+    #[arg(long, value_name = "WORD,…", value_delimiter = ',')]
+    needs: Vec<String>,
+
+    /// Hand it only to claimers that work for this owner
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
+
+    /// Do not hand it out before this artifact is there: a path in the project
+    #[arg(long, value_name = "PATH")]
+    artifact: Option<String>,
+
+    /// Do not hand it out before these tasks are done
+    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
+    blocked_by: Vec<TaskRef>,
+
     /// Add it once only, however often this key is used
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
+}
+
+/// Whether a task waits for its parent.
+#[derive(Debug, clap::Args)]
+#[group(multiple = false, requires = "parent")]
+struct Gate {
+    /// Do not hand it out before its parent is done; the default where the profile is `depth_first`
+    #[arg(long)]
+    gated: bool,
+
+    /// Hand it out whether its parent is done or not; the default where the profile is pipeline
+    #[arg(long)]
+    ungated: bool,
 }
 
 /// Where a task starts.
@@ -108,8 +163,11 @@ impl Door {
 }
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
-    let create = request(args, ctx)?;
+    let mut create = request(args, ctx)?;
     let client = ctx.desk()?.client;
+    if args.parent.is_some() && create.gated_by_parent.is_none() {
+        create.gated_by_parent = Some(gates_by_parent(&client).await?);
+    }
     let added = client.issue_create(&create, args.key.as_deref()).await;
     let issue = added.map_err(|error| CliError::of_request(&error, FLAGS))?;
     ctx.out.show(&One { data: &issue }, |_| format!("added #{}: {}", issue.number, clean_line(&issue.title)))
@@ -133,8 +191,27 @@ fn request(args: &Args, ctx: &Context) -> Result<IssueCreate, CliError> {
         doors: Some(door_names(&args.doors)),
         max_retries: args.max_retries,
         not_before: not_before.transpose()?.map(|timestamp| timestamp.to_string()),
+        project_id: args.project.clone(),
+        parent_id: args.parent.as_ref().map(issue_ref),
+        gated_by_parent: (args.gate.gated || args.gate.ungated).then_some(args.gate.gated),
+        boost: args.boost,
+        needs: (!args.needs.is_empty()).then(|| args.needs.clone()),
+        owner: args.owner.clone(),
+        input_artifact: args.artifact.clone(),
+        blocked_by: (!args.blocked_by.is_empty()).then(|| args.blocked_by.iter().map(issue_ref).collect()),
         ..IssueCreate::default()
     })
+}
+
+fn issue_ref(task: &TaskRef) -> IssueRef {
+    IssueRef::from(task.route())
+}
+
+/// Asks the desk whether its profile makes children wait for their parents.
+async fn gates_by_parent(client: &Client) -> Result<bool, CliError> {
+    let profile = client.rules_get().await?.profile;
+    // A profile that this program does not know is no reason to hold anything back.
+    Ok(profile.name.parse().is_ok_and(|name| Profile::shipped(name).gates_by_parent()))
 }
 
 fn door_names(doors: &[Door]) -> Vec<String> {
@@ -203,6 +280,31 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_around_it_can_be_said() {
+        check(
+            &[
+                "Fix it",
+                "--project",
+                "apollo",
+                "--parent",
+                "#7",
+                "--gated",
+                "--boost",
+                "-5",
+                "--needs",
+                "rust,gpu",
+                "--owner",
+                "ann",
+                "--artifact",
+                "out/plan.md",
+                "--blocked-by",
+                "3,#4",
+            ],
+            r#"{"title":"Fix it","type":"task","status":"todo","priorityValue":50,"doors":["pull","push","run"],"projectId":"apollo","parentId":"7","gatedByParent":true,"boost":-5,"needs":["rust","gpu"],"owner":"ann","inputArtifact":"out/plan.md","blockedBy":["3","4"]}"#,
+        );
+    }
+
+    #[test]
     fn nonsense_is_refused_before_anything_is_sent() {
         for line in [
             ["--points", "0"],
@@ -211,6 +313,11 @@ mod tests {
             ["--doors", "window"],
             ["--state", "done"],
             ["--not-before", "soon"],
+            ["--parent", "seven"],
+            ["--blocked-by", "3,x"],
+            ["--boost", "much"],
+            ["--gated", "--boost=1"],
+            ["--parent=1", "--gated=yes"],
         ] {
             let words = ["xb", "add", "Fix it"].iter().chain(&line);
             assert_eq!(Cli::try_parse_from(words).unwrap_err().exit_code(), 2, "{line:?}");

@@ -4,15 +4,15 @@ use extraboard_api::claimer::ClaimerQuery;
 use extraboard_api::client::{Claim, Client, Credentials};
 use extraboard_api::dispatch::{Next, Release};
 
+use crate::commands::claimer::{FLAGS, Wants, WorksOn};
 use crate::context::{AgentName, Context};
-use crate::error::{CliError, FlagNames, Kind};
+use crate::error::{CliError, Kind};
 use crate::output::{clean_line, clean_text};
-
-const FLAGS: &FlagNames = &[("Idempotency-Key", "--key")];
 
 /// Take the first task in line
 ///
 /// Prints the task, its dispatch and its prompt; --json also prints the token that speaks for the dispatch.
+/// Says why if there is nothing to take.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Claim as this agent
@@ -22,14 +22,26 @@ pub(crate) struct Args {
     /// Answer the same open dispatch again if this key was used before
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
+
+    #[command(flatten)]
+    wants: Wants,
+
+    /// What the claimer is run by
+    #[arg(long, value_name = "NAME")]
+    adapter: Option<String>,
+
+    #[command(flatten)]
+    works_on: WorksOn,
 }
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let desk = ctx.desk_as(args.agent.as_ref())?;
-    let claimed = desk.client.claim(&ClaimerQuery::default(), args.key.as_deref()).await;
+    let query = args.works_on.add_to(args.wants.query());
+    let query = ClaimerQuery { adapter: args.adapter.clone(), ..query };
+    let claimed = desk.client.claim(&query, args.key.as_deref()).await;
     let next = match claimed.map_err(|error| CliError::of_request(&error, FLAGS))? {
         Claim::Work(next) => next,
-        Claim::Nothing { reason, .. } => return Err(CliError::new(Kind::NotFound, nothing(&reason))),
+        Claim::Nothing { reason, .. } => return Err(nothing(&reason)),
     };
     match ctx.out.show(&next, |_| page(&next)) {
         // With a key the same claim can be made again; without one nobody would ever know of it.
@@ -56,12 +68,26 @@ async fn give_back(url: &str, next: &Next, unwritten: &CliError) -> CliError {
     CliError::new(Kind::Failed, message)
 }
 
-fn nothing(reason: &str) -> String {
-    match reason {
-        "empty" => "nothing to claim: nothing is in line".to_owned(),
-        "not_before" => "nothing to claim: what is queued waits for its time".to_owned(),
-        "no_match" => "nothing to claim: what is in line is not for agents that pull".to_owned(),
-        other => format!("nothing to claim: {other}"),
+/// Says why there is nothing to take, and where to look.
+fn nothing(reason: &str) -> CliError {
+    let in_line = "`xb queue --all` shows what is in line and what is in its way";
+    let (why, hint) = match reason {
+        "empty" => ("nothing is in line", None),
+        "held" => (
+            "what is queued is held by a blocker, its parent or an artifact",
+            Some("`xb why ID` names what holds a task"),
+        ),
+        "not_before" => ("what is queued waits for its time", None),
+        "paused" => ("the project of what is in line is paused", Some("`xb projects` shows which")),
+        "limit" => ("as much as the limits allow is handed out", Some("`xb limits` shows them")),
+        "rate_limited" => ("the provider account refuses work for a while", None),
+        "no_match" => ("what is in line is not for this claimer", Some(in_line)),
+        other => (other, None),
+    };
+    let error = CliError::new(Kind::NotFound, format!("nothing to claim: {why}"));
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
     }
 }
 

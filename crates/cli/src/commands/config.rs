@@ -37,8 +37,9 @@ pub(crate) fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
 }
 
 fn as_json(shown: &[Shown]) -> BTreeMap<String, Value> {
-    let entry =
-        |shown: &Shown| (shown.key.name().into_owned(), json!({"value": shown.value, "origin": shown.origin}));
+    let entry = |shown: &Shown| {
+        (shown.key.name().into_owned(), json!({"value": shown.value, "origin": shown.origin}))
+    };
     shown.iter().map(entry).collect()
 }
 

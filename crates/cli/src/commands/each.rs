@@ -16,7 +16,7 @@ pub(crate) async fn each_issue(
     act: impl AsyncFn(&str) -> Result<Issue, ClientError>,
 ) -> Result<(), CliError> {
     each(ctx.out, tasks, async |task| {
-        let issue = act(&task.route()).await.map_err(|error| CliError::of_task(error, task))?;
+        let issue = act(&task.route()).await.map_err(|error| CliError::of_task(&error, task))?;
         ctx.out.show(&One { data: &issue }, |_| issue_line(&issue))
     })
     .await

@@ -11,7 +11,7 @@ use crate::task_ref::TaskRef;
 /// Returns the id of the task's dispatch that is not closed.
 pub(crate) async fn unclosed_dispatch(desk: &Desk, task: &TaskRef) -> Result<String, CliError> {
     let detail =
-        desk.client.issue_get(&task.route()).await.map_err(|error| CliError::of_task(error, task))?;
+        desk.client.issue_get(&task.route()).await.map_err(|error| CliError::of_task(&error, task))?;
     match detail.issue.dispatch {
         Some(dispatch) => Ok(dispatch.id),
         None => Err(CliError::new(

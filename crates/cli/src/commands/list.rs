@@ -6,10 +6,13 @@ use crate::commands::priority::Priority;
 use crate::context::Context;
 use crate::error::{CliError, FlagNames};
 use crate::output::{issue_table, talk};
+use crate::task_ref::TaskRef;
 
 const FLAGS: &FlagNames = &[
     ("status", "--status"),
     ("type", "--kind"),
+    ("projectId", "--project"),
+    ("parentId", "--parent"),
     ("limit", "--limit"),
     ("offset", "--offset"),
     ("cursor", "--cursor"),
@@ -29,6 +32,14 @@ pub(crate) struct Args {
     /// Only this priority
     #[arg(long, value_name = "LEVEL")]
     priority: Option<Priority>,
+
+    /// Only tasks of this project, by name or uuid
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+
+    /// Only children of this task
+    #[arg(long, value_name = "ID")]
+    parent: Option<TaskRef>,
 
     /// At most this many, 1 to 200; 50 if not given
     #[arg(long, value_name = "N")]
@@ -52,7 +63,8 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
         limit: args.limit,
         offset: args.offset,
         cursor: args.cursor.clone(),
-        ..IssueQuery::default()
+        project_id: args.project.clone(),
+        parent_id: args.parent.as_ref().map(TaskRef::route),
     };
     let list = client.issue_list(&query).await.map_err(|error| CliError::of_request(&error, FLAGS))?;
     ctx.out.show(&list, |style| {

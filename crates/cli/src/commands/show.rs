@@ -1,5 +1,6 @@
 //! `xb show`
 
+use extraboard_api::client::{Client, ClientError};
 use extraboard_api::envelope::One;
 
 use crate::context::Context;
@@ -18,6 +19,19 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let client = ctx.desk()?.client;
     let detail =
-        client.issue_get(&args.id.route()).await.map_err(|error| CliError::of_task(error, &args.id))?;
-    ctx.out.show(&One { data: &detail }, |_| issue_page(&detail))
+        client.issue_get(&args.id.route()).await.map_err(|error| CliError::of_task(&error, &args.id))?;
+    let project = match &detail.issue.project_id {
+        Some(id) => Some(project_name(&client, id).await?),
+        None => None,
+    };
+    ctx.out.show(&One { data: &detail }, |_| issue_page(&detail, project.as_deref()))
+}
+
+/// Returns what people call a project; one that was deleted has only its id left.
+async fn project_name(client: &Client, id: &str) -> Result<String, CliError> {
+    match client.project_get(id).await {
+        Ok(project) => Ok(project.name),
+        Err(ClientError::Api { status: 404, .. }) => Ok(format!("{id} (deleted)")),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -25,7 +25,8 @@ enum Form {
 
 impl Form {
     fn of(path: &Path) -> Self {
-        let is = |known: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(known));
+        let is =
+            |known: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(known));
         if is("yaml") || is("yml") { Self::Yaml } else { Self::Toml }
     }
 }
@@ -54,7 +55,7 @@ fn parse(text: &str, form: Form, origin: &Origin) -> Result<Layer, ConfigProblem
         Form::Toml => node::of_toml(text.parse().map_err(|error| bad_toml(text, origin, &error))?),
         Form::Yaml => yaml::parse(text).map_err(|bad| ConfigProblem::Syntax {
             path: path_of(origin),
-            form: "YAML",
+            form: "the YAML expected",
             line: bad.line,
             message: bad.message,
         })?,
@@ -102,13 +103,7 @@ fn walk(table: &Table, prefix: &str, origin: &Origin, layer: &mut Layer) -> Resu
     Ok(())
 }
 
-fn set(
-    key: Key,
-    name: String,
-    node: &Node,
-    origin: &Origin,
-    layer: &mut Layer,
-) -> Result<(), ConfigProblem> {
+fn set(key: Key, name: String, node: &Node, origin: &Origin, layer: &mut Layer) -> Result<(), ConfigProblem> {
     let Some(raw) = raw(key, node) else {
         let (value, expected) = (node.shown(), key.expected());
         return Err(ConfigProblem::BadValue { name, value, expected, origin: origin.clone() });

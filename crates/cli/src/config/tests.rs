@@ -1,6 +1,12 @@
 //! The configuration from sample files (`tests/config`), variables and flags.
 
+use std::collections::BTreeMap;
 use std::fs;
+
+use extraboard_core::gate::Limits;
+use extraboard_core::kind::Kind;
+use extraboard_core::profile::{Profile, ProfileName};
+use extraboard_store::verbs::RulesEdit;
 
 use super::*;
 
@@ -39,9 +45,10 @@ fn shown(loaded: &Loaded) -> Vec<String> {
     loaded.shown().iter().map(|shown| format!("{} = {}", shown.key.name(), shown.value)).collect()
 }
 
+/// Returns what does not come from the defaults, a line each.
 fn origins(loaded: &Loaded) -> String {
-    let lines = loaded.shown().into_iter().map(|shown| format!("{} {}", shown.key.name(), shown.origin));
-    lines.collect::<Vec<_>>().join("\n")
+    let said = loaded.shown().into_iter().filter(|shown| shown.origin != "default");
+    said.map(|shown| format!("{} {}", shown.key.name(), shown.origin)).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -110,10 +117,74 @@ fn flags_win_over_variables_over_file_over_defaults() {
     assert_eq!(loaded.config.server.listen.port(), 3);
     assert_eq!(loaded.config.server.metrics_listen.port(), 2);
     assert_eq!(loaded.config.server.hosts, ["a.example", "b.example"]);
-    let expected = "data_dir FILE\ndatabase.url default\nserver.listen --listen\n\
+    let expected = "data_dir FILE\nserver.listen --listen\n\
          server.metrics_listen EXTRABOARD_SERVER_METRICS_LISTEN\nserver.hosts EXTRABOARD_SERVER_HOSTS\n\
-         leases.pull_secs default\nlog.level -v\nlog.format default";
+         log.level -v";
     assert_eq!(origins(&loaded), expected.replace("FILE", path.to_str().unwrap()));
+}
+
+#[test]
+fn nobody_said_anything_about_the_rules_unless_somebody_did() {
+    let said = |variables: &[(&str, &str)], flags: &Flags| {
+        load(flags, &environment(variables)).unwrap().config.rules.said
+    };
+    assert_eq!(said(&[], &Flags::default()), RulesEdit::default());
+    let limits = Limits { agents: BTreeMap::from([("ada".to_owned(), 2)]), ..Limits::default() };
+    let expected = RulesEdit { limits: Some(limits), ..RulesEdit::default() };
+    assert_eq!(said(&[("EXTRABOARD_LIMITS_AGENTS", "ada=2")], &Flags::default()), expected);
+    let none = RulesEdit { limits: Some(Limits::default()), ..RulesEdit::default() };
+    assert_eq!(said(&[("EXTRABOARD_LIMITS_TOTAL", "none")], &Flags::default()), none, "none was said");
+    let interval = RulesEdit { poll_interval_secs: Some(1), ..RulesEdit::default() };
+    assert_eq!(said(&[("EXTRABOARD_POLL_INTERVAL_SECS", "1")], &Flags::default()), interval);
+    let mut profile = Profile::shipped(ProfileName::DepthFirst);
+    profile.set("code", 7).unwrap();
+    let expected = RulesEdit { profile: Some(profile), ..RulesEdit::default() };
+    let flags = Flags { profile: Some("depth_first".to_owned()), ..Flags::default() };
+    assert_eq!(said(&[("EXTRABOARD_PROFILE_CODE", "7")], &flags), expected);
+}
+
+#[test]
+fn the_file_of_seed_004_means_what_it_says() {
+    let loaded = load_file(&Path::new(SAMPLES).join("seed_004/loopr.yml"), &[]).unwrap();
+    let kinds = [(Kind::Plan, 2), (Kind::Spec, 5), (Kind::Phase, 20), (Kind::Code, 50)];
+    let expected = RulesEdit {
+        // Its numbers are those of the profile that was made after it.
+        profile: Some(Profile::shipped(ProfileName::DepthFirst)),
+        limits: Some(Limits {
+            total: Some(50),
+            kinds: BTreeMap::from(kinds),
+            account: Some(10),
+            ..Limits::default()
+        }),
+        poll_interval_secs: Some(1),
+    };
+    assert_eq!(loaded.config.rules.said, expected);
+    let shown = loaded.shown();
+    let code = shown.iter().find(|shown| shown.key == Key::ProfileNumber("code")).unwrap();
+    assert!(code.origin.ends_with("loopr.yml"), "{}", code.origin);
+}
+
+#[test]
+fn variables_win_over_the_file_of_seed_004() {
+    let path = Path::new(SAMPLES).join("seed_004/loopr.yml");
+    let variables = [("EXTRABOARD_LIMITS_TOTAL", "none"), ("EXTRABOARD_PROFILE_PLAN", "41")];
+    let rules = load_file(&path, &variables).unwrap().config.rules;
+    assert_eq!((rules.limits.total, rules.limits.account), (None, Some(10)));
+    assert_eq!((rules.number("plan"), rules.number("spec")), (Some(41), Some(60)));
+}
+
+#[test]
+fn a_file_that_is_far_too_large_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["large.toml", "large.yaml"] {
+        let path = folder.path().join(name);
+        fs::write(&path, "# ü\n".repeat(300_000)).unwrap();
+        let problem = load_file(&path, &[]).unwrap_err();
+        assert_eq!(problem.to_string(), format!("config file {} is larger than 1 MiB", path.display()));
+    }
+    let path = folder.path().join("binary.yaml");
+    fs::write(&path, [0xff, 0xfe]).unwrap();
+    assert!(matches!(load_file(&path, &[]).unwrap_err(), ConfigProblem::Unreadable { .. }));
 }
 
 #[test]
@@ -134,6 +205,27 @@ fn bad_variables_are_named() {
         "an hour",
         "`leases.pull_secs` from EXTRABOARD_LEASES_PULL_SECS is `an hour`: \
          expected a whole number of seconds from 10 to 86400",
+    );
+    check(
+        "EXTRABOARD_LIMITS_KINDS_COED",
+        "5",
+        "unknown variable EXTRABOARD_LIMITS_KINDS_COED: did you mean EXTRABOARD_LIMITS_KINDS_CODE?",
+    );
+    check(
+        "EXTRABOARD_LIMITS_TOTAL",
+        "few",
+        "`limits.total` from EXTRABOARD_LIMITS_TOTAL is `few`: expected a whole number from 0 to 1000000, or `none`",
+    );
+    check(
+        "EXTRABOARD_LIMITS_AGENTS",
+        "ada",
+        "`limits.agents` from EXTRABOARD_LIMITS_AGENTS is `ada`: \
+         expected names of agents with whole numbers from 0 to 1000000",
+    );
+    check(
+        "EXTRABOARD_PROFILE_CODE",
+        "1001",
+        "`profile.code` from EXTRABOARD_PROFILE_CODE is `1001`: expected a whole number from -1000 to 1000",
     );
     check(
         "EXTRABOARD_DATABASE_URL",

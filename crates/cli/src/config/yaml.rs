@@ -78,7 +78,9 @@ impl<'a> Reader<'a> {
             return Err(BadYaml::new(&at, format!("expected at most {DEPTH_MAX} levels")));
         }
         match event {
-            Event::Scalar(_, _, anchor, tag) | Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag)
+            Event::Scalar(_, _, anchor, tag)
+            | Event::SequenceStart(anchor, tag)
+            | Event::MappingStart(anchor, tag)
                 if anchor != 0 || tag.is_some() =>
             {
                 Err(BadYaml::new(&at, "anchors and tags are not taken here"))
@@ -127,7 +129,8 @@ fn plain(text: &str) -> Node {
     }
     let is_nothing = matches!(text, "" | "~" | "null" | "Null" | "NULL");
     let is_truth = matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE");
-    let is_fraction = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) && text.parse::<f64>().is_ok();
+    let is_fraction =
+        text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) && text.parse::<f64>().is_ok();
     match text {
         _ if is_nothing => Node::Other(String::new()),
         _ if is_truth || is_fraction => Node::Other(text.to_owned()),
@@ -182,7 +185,7 @@ mod tests {
         check_bad("a: 1\nb: 2\na: 3\n", 3, "`a` is given twice");
         check_bad("a: 1\n---\nb: 2\n", 2, "expected one document");
         check_bad("a: [1, 2\n", 2, "");
-        check_bad("a: 1\n\tb: 2\n", 2, "");
+        check_bad("a:\n\tb: 2\n", 2, "tab");
         check_bad("[a, b]: 1\n", 1, "expected a plain name");
         check_bad("a: !!str 1\n", 1, "tags are not taken");
     }

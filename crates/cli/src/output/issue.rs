@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use extraboard_api::issue::{Issue, IssueDetail, IssueDispatch};
+use extraboard_api::issue::{Counters, Issue, IssueBrief, IssueDetail, IssueDispatch};
 
 use super::{Align, Table, clean_line, clean_text};
 
@@ -33,26 +33,24 @@ pub(crate) fn issue_table(issues: &[Issue]) -> Table {
 }
 
 /// Returns everything worth reading about one task.
-pub(crate) fn issue_page(detail: &IssueDetail) -> String {
+pub(crate) fn issue_page(detail: &IssueDetail, project: Option<&str>) -> String {
     let issue = &detail.issue;
     let mut page = format!("#{} {}\n", issue.number, clean_line(&issue.title));
-    let counters = &issue.counters;
-    let mishaps = [
-        ("crash", counters.crash),
-        ("unavailable", counters.unavailable),
-        ("retry", counters.retry),
-        ("lost", counters.lost),
-    ];
-    let mishaps =
-        mishaps.iter().filter(|(_, count)| *count != 0).map(|(name, count)| format!("{name} {count}"));
     let facts = [
         ("id", Some(issue.id.clone())),
         ("state", Some(issue.state.clone())),
         ("kind", Some(issue.kind.clone())),
         ("priority", Some(issue.priority_value.to_string())),
+        ("boost", Some(issue.boost).filter(|boost| *boost != 0).map(|boost| boost.to_string())),
+        ("project", project.map(str::to_owned)),
+        ("parent", detail.parent.as_ref().map(|parent| parent_line(parent, issue))),
+        ("held", held_line(issue)),
+        ("artifact", issue.input_artifact.as_ref().map(|path| artifact_line(path, issue))),
+        ("needs", Some(issue.needs.join(", ")).filter(|needs| !needs.is_empty())),
+        ("owner", issue.owner.clone()),
         ("doors", Some(issue.doors.join(", "))),
         ("attempt", Some(format!("{} (at most {} retries)", issue.attempt, issue.max_retries))),
-        ("mishaps", Some(mishaps.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())),
+        ("mishaps", mishaps_line(&issue.counters)),
         ("not before", issue.not_before.clone()),
         ("created", Some(issue.created_at.clone())),
         ("queued", issue.queued_at.clone()),
@@ -67,6 +65,7 @@ pub(crate) fn issue_page(detail: &IssueDetail) -> String {
             let _ = writeln!(page, "  {name:<11} {}", clean_line(&value));
         }
     }
+    page.push_str(&around(detail));
     for (name, text) in [("description", &issue.description), ("summary", &issue.agent_summary)] {
         if let Some(text) = text {
             let _ = writeln!(page, "\n{name}:\n{}", clean_text(text.trim_end()));
@@ -76,6 +75,59 @@ pub(crate) fn issue_page(detail: &IssueDetail) -> String {
         let _ = writeln!(page, "\nresult:\n{}", clean_text(&format!("{result:#}")));
     }
     page
+}
+
+fn mishaps_line(counters: &Counters) -> Option<String> {
+    let mishaps = [
+        ("crash", counters.crash),
+        ("unavailable", counters.unavailable),
+        ("retry", counters.retry),
+        ("lost", counters.lost),
+    ];
+    let mishaps = mishaps.iter().filter(|(_, count)| *count != 0);
+    let texts: Vec<String> = mishaps.map(|(name, count)| format!("{name} {count}")).collect();
+    Some(texts.join(", ")).filter(|text| !text.is_empty())
+}
+
+fn parent_line(parent: &IssueBrief, issue: &Issue) -> String {
+    let gate = if issue.gated_by_parent { "waits for it" } else { "does not wait for it" };
+    format!("{}; depth {}, {gate}", brief_line(parent), issue.depth)
+}
+
+fn artifact_line(path: &str, issue: &Issue) -> String {
+    let presence = if issue.artifact_present { "is there" } else { "is missing" };
+    format!("{path} {presence}")
+}
+
+fn held_line(issue: &Issue) -> Option<String> {
+    issue.held.then(|| match issue.open_blockers {
+        0 => "yes".to_owned(),
+        1 => "yes, by 1 open blocker".to_owned(),
+        count => format!("yes, by {count} open blockers"),
+    })
+}
+
+fn brief_line(brief: &IssueBrief) -> String {
+    format!("#{} {} ({}, {})", brief.number, brief.title, brief.kind, brief.state)
+}
+
+/// Returns the relations and children, a line each.
+fn around(detail: &IssueDetail) -> String {
+    let mut text = String::new();
+    if !detail.relations.is_empty() {
+        text.push_str("\nrelations:\n");
+    }
+    for relation in &detail.relations {
+        let kind = relation.kind.replace('_', " ");
+        let _ = writeln!(text, "  {}", clean_line(&format!("{kind} {}", brief_line(&relation.related))));
+    }
+    if !detail.children.is_empty() {
+        text.push_str("\nchildren:\n");
+    }
+    for child in &detail.children {
+        let _ = writeln!(text, "  {}", clean_line(&brief_line(child)));
+    }
+    text
 }
 
 fn dispatch_line(dispatch: &IssueDispatch) -> String {
@@ -117,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_page_leaves_out_what_is_not_there_and_cleans_the_rest() {
-        insta::assert_snapshot!(issue_page(&detail()), @r#"
+        insta::assert_snapshot!(issue_page(&detail(), None), @r#"
         #42 Fix�[2J it
           id          01990000-0000-7000-8000-000000000000
           state       running
@@ -139,6 +191,52 @@ mod tests {
           "lines": 3
         }
         "#);
+    }
+
+    fn brief(number: i64, state: &str) -> serde_json::Value {
+        json!({"id": "0199", "number": number, "title": "T", "type": "plan", "status": "todo", "state": state})
+    }
+
+    #[test]
+    fn a_page_tells_what_stands_around_a_task() {
+        let mut detail = detail();
+        let issue = &mut detail.issue;
+        (issue.description, issue.result, issue.dispatch, issue.last_error) = (None, None, None, None);
+        issue.counters = Counters::default();
+        (issue.boost, issue.depth, issue.gated_by_parent) = (-5, 1, true);
+        (issue.held, issue.open_blockers, issue.input_artifact) = (true, 2, Some("out/plan.md".to_owned()));
+        (issue.needs, issue.owner) = (vec!["gpu".to_owned(), "rust".to_owned()], Some("ann".to_owned()));
+        detail.parent = serde_json::from_value(brief(7, "running")).unwrap();
+        detail.children = serde_json::from_value(json!([brief(43, "queued"), brief(44, "done")])).unwrap();
+        detail.relations = serde_json::from_value(json!([{
+            "id": "0199", "type": "blocked_by", "issueId": "0199", "relatedIssueId": "0199",
+            "related": brief(8, "queued"), "createdAt": "2026-01-01T00:00:00Z"
+        }]))
+        .unwrap();
+        insta::assert_snapshot!(issue_page(&detail, Some("apollo")), @r"
+        #42 Fix�[2J it
+          id          01990000-0000-7000-8000-000000000000
+          state       running
+          kind        task
+          priority    50
+          boost       -5
+          project     apollo
+          parent      #7 T (plan, running); depth 1, waits for it
+          held        yes, by 2 open blockers
+          artifact    out/plan.md is missing
+          needs       gpu, rust
+          owner       ann
+          doors       pull, run
+          attempt     2 (at most 3 retries)
+          created     2026-01-01T00:00:00Z
+
+        relations:
+          blocked by #8 T (plan, queued)
+
+        children:
+          #43 T (plan, queued)
+          #44 T (plan, done)
+        ");
     }
 
     #[test]

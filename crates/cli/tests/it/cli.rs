@@ -1,8 +1,13 @@
 //! The command line against a desk that runs: what it prints, what it says, how it exits.
 
 mod desks;
+mod doctor;
 mod errors;
+mod graph;
+mod line;
 mod logs;
+mod projects;
+mod rules;
 mod settings;
 mod tasks;
 mod tokens;

@@ -10,7 +10,7 @@ use extraboard_testkit::database::fresh_postgres_url;
 
 pub(crate) use self::desk::{Desk, Plan, xb};
 pub(crate) use self::dice::Dice;
-pub(crate) use self::request::{Lost, Reply, Request, delete, get, patch, post};
+pub(crate) use self::request::{Lost, Reply, Request, delete, get, patch, post, put};
 
 /// The kind of database a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-const COMMANDS: [&[&str]; 21] = [
+const COMMANDS: [&[&str]; 43] = [
     &[],
     &["up"],
     &["serve"],
@@ -23,6 +23,28 @@ const COMMANDS: [&[&str]; 21] = [
     &["park"],
     &["admit"],
     &["reopen"],
+    &["why"],
+    &["bump"],
+    &["move"],
+    &["depend"],
+    &["undepend"],
+    &["artifact"],
+    &["projects"],
+    &["projects", "add"],
+    &["projects", "show"],
+    &["projects", "edit"],
+    &["projects", "delete"],
+    &["goals"],
+    &["goals", "add"],
+    &["goals", "edit"],
+    &["goals", "delete"],
+    &["pause"],
+    &["resume"],
+    &["profile"],
+    &["profile", "apply"],
+    &["limits"],
+    &["limits", "set"],
+    &["doctor"],
     &["config"],
     &["config", "show"],
 ];

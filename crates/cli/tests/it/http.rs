@@ -1,12 +1,20 @@
 //! The HTTP contract of `docs/api.md`, against the built binary.
 
+mod artifacts;
 mod bad_input;
 mod dispatches;
+mod doctor;
 mod guard;
+mod hierarchy;
 mod issues;
 mod limits;
+mod line;
 mod patches;
+mod projects;
+mod relations;
 mod reports;
+mod rules;
+mod why;
 
 use serde_json::{Value, json};
 
@@ -45,6 +53,31 @@ pub(crate) fn report(next: &Value, verb: &str, body: &Value) -> Request {
     post(&path, body).token(next["dispatch"]["token"].as_str().unwrap())
 }
 
+/// Checks that there is nothing to hand out, and why.
+#[track_caller]
+pub(crate) fn check_nothing(desk: &Desk, request: &Request, reason: &str) {
+    let reply = desk.send(request);
+    assert_eq!((reply.status, reply.header("extraboard-reason")), (204, Some(reason)), "{request:?}");
+    assert_eq!(reply.header("retry-after"), Some("1"));
+}
+
+/// Returns the numbers of a list, of issues or of places in line.
+#[track_caller]
+pub(crate) fn numbers(list: &Value) -> Vec<i64> {
+    let number = |entry: &Value| {
+        let issue = if entry["issue"].is_object() { &entry["issue"] } else { entry };
+        issue["number"].as_i64().unwrap()
+    };
+    list["data"].as_array().unwrap().iter().map(number).collect()
+}
+
+/// Returns the names of an object's fields, sorted.
+pub(crate) fn names(object: &Value) -> Vec<&str> {
+    let mut names: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
+}
+
 #[track_caller]
 pub(crate) fn show(desk: &Desk, number: &Value) -> Value {
     desk.send(&get(&format!("/api/issues/{number}"))).expect(200)["data"].clone()
@@ -52,6 +85,26 @@ pub(crate) fn show(desk: &Desk, number: &Value) -> Value {
 
 /// A request that must be refused, and part of the sentence it is refused with.
 pub(crate) type Refusal<'a> = (Request, u16, &'a str, &'a str);
+
+pub(crate) fn bad_request(request: Request, says: &str) -> Refusal<'_> {
+    (request, 400, "bad_request", says)
+}
+
+pub(crate) fn invalid(request: Request, says: &str) -> Refusal<'_> {
+    (request, 422, "validation", says)
+}
+
+/// Checks that each refusal names its field in the details too.
+#[track_caller]
+pub(crate) fn check_fields(desk: &mut Desk, refusals: &[Refusal<'_>]) {
+    for (reply, (_, _, _, says)) in check_refusals(desk, refusals).iter().zip(refusals) {
+        let field = says.split(':').next().unwrap();
+        let details = reply.json()["details"].clone();
+        let named =
+            details.as_array().is_some_and(|fields| fields.iter().any(|entry| entry["field"] == field));
+        assert!(named, "{field} is not named in {details}");
+    }
+}
 
 /// Checks each refusal, that it changed nothing, and that the desk goes on.
 #[track_caller]

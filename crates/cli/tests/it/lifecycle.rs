@@ -104,15 +104,47 @@ fn a_bad_configuration_is_a_usage_error() {
 fn config_show_names_each_origin() {
     let output = run(Path::new("/srv/desk"), &["config", "show", "-v"]);
     insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r"
-    KEY                    VALUE                           ORIGIN
-    data_dir               /srv/desk                       EXTRABOARD_DATA_DIR
-    database.url           sqlite:/srv/desk/extraboard.db  default
-    server.listen          127.0.0.1:8600                  default
-    server.metrics_listen  127.0.0.1:8601                  default
-    server.hosts           []                              default
-    leases.pull_secs       3600                            default
-    log.level              debug                           -v
-    log.format             text                            default
+    KEY                                  VALUE                           ORIGIN
+    data_dir                             /srv/desk                       EXTRABOARD_DATA_DIR
+    poll_interval_secs                   1                               default
+    database.url                         sqlite:/srv/desk/extraboard.db  default
+    server.listen                        127.0.0.1:8600                  default
+    server.metrics_listen                127.0.0.1:8601                  default
+    server.hosts                         []                              default
+    leases.pull_secs                     3600                            default
+    profile.name                         pipeline                        default
+    profile.priority_weight              1                               default
+    profile.signal                       50                              default
+    profile.hypothesis                   40                              default
+    profile.plan                         30                              default
+    profile.spec                         20                              default
+    profile.phase                        20                              default
+    profile.code                         20                              default
+    profile.task                         20                              default
+    profile.monitor                      10                              default
+    profile.goal_bonus                   20                              default
+    profile.age_boost_per_day            1                               default
+    profile.age_boost_per_minute         none                            default
+    profile.age_boost_max                none                            default
+    profile.patience_per_hour            0                               default
+    profile.depth_boost_per_level        0                               default
+    profile.retry_penalty_per_iteration  0                               default
+    profile.retry_penalty_max            0                               default
+    limits.total                         none                            default
+    limits.project                       none                            default
+    limits.agent                         none                            default
+    limits.account                       none                            default
+    limits.kinds.signal                  none                            default
+    limits.kinds.hypothesis              none                            default
+    limits.kinds.plan                    none                            default
+    limits.kinds.spec                    none                            default
+    limits.kinds.phase                   none                            default
+    limits.kinds.code                    none                            default
+    limits.kinds.task                    none                            default
+    limits.kinds.monitor                 none                            default
+    limits.agents                        {}                              default
+    log.level                            debug                           -v
+    log.format                           text                            default
     ");
 }
 

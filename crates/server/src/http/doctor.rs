@@ -20,6 +20,9 @@ const LIMIT_DEFAULT: i64 = 500;
 /// The most that are looked at in one transaction.
 const LIMIT_MAX: i64 = 1_000;
 
+/// What a repair tells and leaves alone: which dispatch is right is a person's to find out.
+const LEFT_ALONE: &str = "dispatch";
+
 pub(crate) async fn check(
     State(app): State<Arc<App>>,
     Admin(_): Admin,
@@ -63,7 +66,7 @@ fn report(checked: Checked, finding: Finding) -> DoctorReport {
         what: difference.what.to_owned(),
         found: value(difference.found),
         expected: value(difference.expected),
-        repaired: finding == Finding::Repaired,
+        repaired: finding == Finding::Repaired && difference.what != LEFT_ALONE,
     };
     DoctorReport {
         checked: i64::try_from(checked.count).unwrap_or(i64::MAX),
@@ -97,6 +100,24 @@ mod tests {
         ] {
             assert_eq!(value(text.to_owned()), expected);
         }
+    }
+
+    #[test]
+    fn a_repair_does_not_claim_what_it_left_alone() {
+        let difference = |what| verbs::Difference {
+            task: TaskNumber(3),
+            what,
+            found: "1".to_owned(),
+            expected: "0".to_owned(),
+        };
+        let differences = vec![difference("openBlockers"), difference("dispatch")];
+        let checked = Checked { count: 3, next: None, differences };
+        let repaired = |finding| {
+            let report = report(checked.clone(), finding);
+            report.differences.into_iter().map(|difference| difference.repaired).collect::<Vec<_>>()
+        };
+        assert_eq!(repaired(Finding::Told), [false, false]);
+        assert_eq!(repaired(Finding::Repaired), [true, false]);
     }
 
     #[test]

@@ -31,7 +31,9 @@ pub(crate) async fn handle(
     let claim = app.desk.claim_request(Claim { caller, claimer, key: None });
     let now = app.desk.now();
     let (draw, render) = (app.desk.draw(), app.desk.render());
-    let patched = app.desk.write(TaskPatch { task, claim, now, edit, status, draw, render }).await?;
+    let patch = TaskPatch { task, claim, now, edit, status, draw, render };
+    // This verb can do what most others do, and is as large as they are together.
+    let patched = Box::pin(app.desk.write(patch)).await?;
     app.wrote(&patched.task);
     let dispatch = patched.opened.map(|opened| convert::ticket(&app.settings.key, &opened));
     Ok(Json(IssuePatched { data: convert::issue(patched.task, patched.dispatch.as_ref()), dispatch }))

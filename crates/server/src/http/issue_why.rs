@@ -125,20 +125,20 @@ fn decision(decision: verbs::Decision) -> Decision {
 mod tests {
     use super::*;
 
-    fn name(query: WhyQuery) -> Option<String> {
+    fn name(query: &WhyQuery) -> Option<String> {
         let mut problems = Problems::default();
-        let placed = unplaced(&mut problems, &Caller::Person("ann".to_owned()), &query);
+        let placed = unplaced(&mut problems, &Caller::Person("ann".to_owned()), query);
         problems.check().unwrap();
         placed.map(|placed| format!("{placed:?}").split('"').nth(1).unwrap().to_owned())
     }
 
     #[test]
     fn it_is_asked_for_a_named_agent_for_the_caller_or_for_anyone() {
-        assert_eq!(name(WhyQuery::default()), None);
+        assert_eq!(name(&WhyQuery::default()), None);
         let agent = Some("worker".to_owned());
-        assert_eq!(name(WhyQuery { agent, ..WhyQuery::default() }).as_deref(), Some("agent:worker"));
+        assert_eq!(name(&WhyQuery { agent, ..WhyQuery::default() }).as_deref(), Some("agent:worker"));
         let owner = Some("ann".to_owned());
-        assert_eq!(name(WhyQuery { owner, ..WhyQuery::default() }).as_deref(), Some("person:ann"));
+        assert_eq!(name(&WhyQuery { owner, ..WhyQuery::default() }).as_deref(), Some("person:ann"));
     }
 
     #[test]

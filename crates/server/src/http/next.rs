@@ -52,7 +52,7 @@ async fn claim(
     let claimer = unplaced.place(app).await?.claimer;
     let key = key.used_for(&claimer::parameters(&claimer));
     match app.desk.claim(Claim { caller, claimer, key }).await? {
-        Ok(claimed) => Ok(Json(handed_out(app, claimed)).into_response()),
+        Ok(work) => Ok(Json(handed_out(app, work)).into_response()),
         Err(nothing) => {
             let reason = ("extraboard-reason", nothing.as_str().to_owned());
             let retry_after = ("retry-after", app.desk.poll_interval_secs().to_string());
@@ -61,10 +61,10 @@ async fn claim(
     }
 }
 
-fn handed_out(app: &App, claimed: Claimed) -> Next {
-    let dispatch = claimed.dispatch;
+fn handed_out(app: &App, work: Claimed) -> Next {
+    let dispatch = work.dispatch;
     Next {
-        issue: convert::issue(claimed.task, Some(&dispatch)),
+        issue: convert::issue(work.task, Some(&dispatch)),
         prompt: dispatch.prompt.clone(),
         meta: None,
         dispatch: convert::ticket(&app.settings.key, &dispatch),

@@ -25,8 +25,8 @@ pub(super) const UNLIMITED: i64 = i64::MAX;
 const LIMIT_MAX: i64 = 1_000_000;
 /// The most agents that may have limits of their own.
 const AGENTS_MAX: usize = 1_000;
-/// The longest interval whoever polls may be told.
-const POLL_INTERVAL_SECS_MAX: i64 = 3_600;
+/// The longest interval whoever polls may be told: a day.
+const POLL_INTERVAL_SECS_MAX: i64 = 24 * 60 * 60;
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn bad_rules_are_named() {
         for (body, expected) in [
-            (json!({"pollIntervalSecs": 0}), "pollIntervalSecs: expected 1 to 3600, got 0"),
+            (json!({"pollIntervalSecs": 0}), "pollIntervalSecs: expected 1 to 86400, got 0"),
             (json!({"profile": {"name": "lifo"}}), "profile.name: expected a profile: one of"),
             (
                 json!({"profile": {"name": "pipeline", "numbers": {"plam": 1}}}),

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::rows::event::{self, NewEvent};
 use crate::rows::goal::{self, goal_columns};
 use crate::rows::project::ProjectRef;
+use crate::rules::take_rank_lock;
 use crate::tx::{Tx, Verb, expect_rows, first};
 use crate::value::params;
 
@@ -152,6 +153,8 @@ async fn served<T: Tx>(
     projects: &[Option<ProjectNumber>],
     goal: GoalId,
 ) -> Result<(), Error> {
+    // A project that begins to name the goal meanwhile reads it under the same lock.
+    take_rank_lock(tx).await?;
     let mut served: Vec<_> = projects.iter().flatten().copied().collect();
     let sql = "SELECT number FROM project WHERE goal = $1";
     for mut row in tx.query(sql.into(), params![goal.to_string()]).await? {

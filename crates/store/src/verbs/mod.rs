@@ -56,7 +56,8 @@ pub use idempotency::{IdempotencyKey, IdempotencyPrune};
 pub use lease_sweep::LeaseSweep;
 pub use ping::Ping;
 pub use project::{
-    ProjectCreate, ProjectDelete, ProjectEdit, ProjectGet, ProjectIds, ProjectList, ProjectPatch, ProjectView,
+    ProjectCreate, ProjectDelete, ProjectEdit, ProjectFind, ProjectGet, ProjectIds, ProjectList,
+    ProjectPatch, ProjectView,
 };
 pub use queue::{Queue, QueueEntry, QueuePage, QueueScope};
 pub use relation_create::{RelationCreate, RelationCreated};

@@ -250,7 +250,22 @@ impl Verb for ProjectList {
     }
 }
 
-/// Returns the names and ids of projects, for whoever has their numbers only.
+/// Finds a project by id or name, and nothing about it.
+#[derive(Clone, Debug)]
+pub struct ProjectFind {
+    /// Which project.
+    pub project: ProjectRef,
+}
+
+impl Verb for ProjectFind {
+    type Output = Option<Project>;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<Project>, Error> {
+        project::find(tx, &self.project).await
+    }
+}
+
+/// Returns the ids of projects, for whoever has their numbers only.
 #[derive(Clone, Debug)]
 pub struct ProjectIds {
     /// Which projects.

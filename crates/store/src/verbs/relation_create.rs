@@ -81,8 +81,8 @@ async fn existing<T: Tx>(tx: &mut T, relation: &Relation) -> Result<Option<Relat
 
 /// Writes a relation. The graph lock is taken, so that cycles are seen.
 async fn relate<T: Tx>(tx: &mut T, ctx: &Ctx, relation: &Relation) -> Result<(), Error> {
-    refuse_many(tx, relation.from).await?;
-    refuse_many(tx, relation.to).await?;
+    refuse_many(tx, "relatedIssueId", relation.from).await?;
+    refuse_many(tx, "relatedIssueId", relation.to).await?;
     if relation.relation_type != RelationType::Blocks {
         relation::insert(tx, relation).await?;
         return event::insert_all(tx, vec![created(ctx, relation)]).await;
@@ -118,7 +118,12 @@ fn created(ctx: &Ctx, relation: &Relation) -> NewEvent {
     }))
 }
 
-async fn refuse_many<T: Tx>(tx: &mut T, task: TaskNumber) -> Result<(), Error> {
+/// Fails if a task has as many relations as it may have.
+pub(crate) async fn refuse_many<T: Tx>(
+    tx: &mut T,
+    field: &'static str,
+    task: TaskNumber,
+) -> Result<(), Error> {
     let sql = "SELECT COUNT(*) FROM relation WHERE task = $1 OR other = $1";
     let row = first(tx, sql.into(), params![task.0]).await?;
     let count = row.ok_or_else(|| Error::Broken("a count returned nothing".to_owned()))?.int()?;
@@ -126,5 +131,5 @@ async fn refuse_many<T: Tx>(tx: &mut T, task: TaskNumber) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("expected issues with fewer than {RELATIONS_MAX} relations, #{task} has them");
-    Err(Error::invalid("relatedIssueId", message))
+    Err(Error::invalid(field, message))
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::change::holds_back;
 use super::graph::{set_parent, take_graph_lock};
 use super::idempotency::{self, IdempotencyKey};
-use super::relation_create::block;
+use super::relation_create::{block, refuse_many};
 use super::{Ctx, artifact};
 use crate::error::Error;
 use crate::placement;
@@ -144,6 +144,7 @@ impl TaskCreate {
             .data(json!({ "to": created.state.as_str(), "title": created.title }));
         event::insert_all(tx, vec![event]).await?;
         for (id, blocker) in blockers {
+            refuse_many(tx, "blockedBy", blocker.number).await?;
             let (word, now) = (RelationType::BlockedBy, self.ctx.now);
             let relation = Relation::new(id, word, created.number, blocker.number, now);
             let before = created.clone();

@@ -12,7 +12,9 @@ use extraboard_core::dispatch::{Dispatch, PULL_LEASE};
 use extraboard_core::doors::Door;
 use extraboard_core::gate::{Claimer, Limits, Nothing};
 use extraboard_core::graph::RelationType;
-use extraboard_core::id::{ArtifactId, DispatchId, GoalId, Pos, ProjectId, RelationId, TaskId, TaskNumber, TaskRef};
+use extraboard_core::id::{
+    ArtifactId, DispatchId, GoalId, Pos, ProjectId, RelationId, TaskId, TaskNumber, TaskRef,
+};
 use extraboard_core::profile::Profile;
 use extraboard_core::project::Project;
 use extraboard_core::reason::{Draw, Reason};
@@ -22,11 +24,12 @@ use extraboard_core::status::Status;
 use extraboard_core::task::Task;
 use extraboard_store::error::Error;
 use extraboard_store::verbs::{
-    Advance, ClaimBatch, ClaimRequest, Claimed, Ctx, DispatchHeartbeat, DispatchReport, DispatchTerminate,
-    Doctor, Event, EventsAfter, GoalCreate, GoalEdit, IdempotencyKey, LeaseSweep, ProjectCreate, ProjectEdit,
-    ProjectPatch, ProjectRef, ProjectView, Queue, QueueScope, RelationCreate, RelationCreated, Render,
-    Reported, Rerank, Reranked, Rules, RulesChange, RulesEdit, Sequence, TaskCreate, TaskDelete, TaskDraft,
-    TaskEdit, TaskGet, TaskMove, TaskPatch, TaskPatched, Terminated, Usage, Why, WhyAnswer,
+    Advance, ArtifactProvide, ArtifactProvided, ClaimBatch, ClaimRequest, Claimed, Ctx, DispatchHeartbeat,
+    DispatchReport, DispatchTerminate, Doctor, Event, EventsAfter, GoalCreate, GoalEdit, IdempotencyKey,
+    LeaseSweep, ProjectCreate, ProjectEdit, ProjectPatch, ProjectRef, ProjectView, Queue, QueueEntry,
+    QueueScope, RelationCreate, RelationCreated, Render, Reported, Rerank, Reranked, Rules, RulesChange,
+    RulesEdit, Sequence, TaskCreate, TaskDelete, TaskDraft, TaskEdit, TaskGet, TaskMove, TaskPatch,
+    TaskPatched, Terminated, Usage, Why, WhyAnswer,
 };
 use extraboard_store::{Opening, Store};
 
@@ -67,7 +70,7 @@ impl TestStore {
         Self::over(Database::postgres()).await
     }
 
-    async fn over(database: Database) -> Self {
+    pub(crate) async fn over(database: Database) -> Self {
         let store = Arc::new(Store::open(database.url(), &opening("the test")).await.unwrap());
         let clock = AtomicI64::new(START.as_micros());
         Self { store, database, clock, entropy: Counted::default() }
@@ -444,4 +447,71 @@ impl TestStore {
     pub(crate) async fn why(&self, task: TaskNumber, claimer: Option<Claimer>) -> WhyAnswer {
         self.store.read(Why { task: TaskRef::Number(task), claimer, now: self.now() }).await.unwrap()
     }
+}
+
+/// What the tests of rank, graph and gates have in common.
+impl TestStore {
+    pub(crate) fn relation_id(&self) -> RelationId {
+        RelationId::new(self.now(), &self.entropy)
+    }
+
+    pub(crate) fn goal_id(&self) -> GoalId {
+        GoalId::new(self.now(), &self.entropy)
+    }
+
+    /// Lists what a puller would be handed, in order.
+    pub(crate) async fn entries(&self) -> Vec<QueueEntry> {
+        self.store.read(self.queueing(0, 10_000)).await.unwrap().entries
+    }
+
+    /// Makes the request of a particular claimer, who is an agent.
+    pub(crate) fn request_of(&self, claimer: &Claimer) -> ClaimRequest {
+        let name = claimer.name.strip_prefix("agent:").unwrap();
+        ClaimRequest { claimer: claimer.clone(), ..self.request(name) }
+    }
+
+    pub(crate) async fn claim_as(&self, claimer: &Claimer) -> Result<Claimed, Nothing> {
+        self.claim_with(self.request_of(claimer)).await.unwrap()
+    }
+
+    /// Asks for exactly one task.
+    pub(crate) async fn start_as(&self, claimer: &Claimer, number: TaskNumber) -> Result<TaskPatched, Error> {
+        let claim = self.request_of(claimer);
+        let patch =
+            self.patching(claim.caller.clone(), number, TaskEdit::default(), Some(Status::InProgress));
+        self.store.write(TaskPatch { claim, ..patch }).await
+    }
+
+    pub(crate) fn providing(&self, task: TaskNumber, path: &str) -> ArtifactProvide {
+        ArtifactProvide {
+            ctx: self.ctx(person()),
+            id: ArtifactId::new(self.now(), &self.entropy),
+            task: TaskRef::Number(task),
+            path: path.to_owned(),
+            content: Some("text".to_owned()),
+        }
+    }
+
+    pub(crate) async fn provide(&self, task: TaskNumber, path: &str) -> ArtifactProvided {
+        self.store.write(self.providing(task, path)).await.unwrap()
+    }
+
+    /// Closes the store and opens it again, as after a crash.
+    pub(crate) async fn reopened(self) -> Self {
+        let Self { store, database, clock, entropy } = self;
+        store.close().await;
+        drop(store);
+        let store = Arc::new(Store::open(database.url(), &opening("again")).await.unwrap());
+        Self { store, database, clock, entropy }
+    }
+}
+
+/// Returns an agent that pulls and asks for nothing in particular.
+pub(crate) fn puller(name: &str) -> Claimer {
+    Claimer::anyone(agent(name).to_string(), Door::Pull)
+}
+
+/// Returns a draft of a task below another one.
+pub(crate) fn below(parent: TaskNumber, title: &str) -> TaskDraft {
+    TaskDraft { parent: Some(TaskRef::Number(parent)), ..TaskDraft::new(title) }
 }

@@ -51,6 +51,10 @@ pub(crate) fn patch(path: &str, body: &Value) -> Request {
     Request::new("PATCH", path).json(body)
 }
 
+pub(crate) fn put(path: &str, body: &Value) -> Request {
+    Request::new("PUT", path).json(body)
+}
+
 impl Request {
     pub(crate) fn new(method: &str, path: &str) -> Self {
         Self { method: method.to_owned(), path: path.to_owned(), headers: Vec::new(), body: Vec::new() }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Refusal, check_refusals, claim, create, on_both, report};
+use super::{bad_request, check_fields, check_refusals, claim, create, invalid, on_both, report};
 use crate::harness::{Desk, Request, delete, get, patch, post};
 
 on_both!(
@@ -27,25 +27,6 @@ fn new_with(more: &Value) -> Request {
 
 fn raw(body: impl AsRef<[u8]>) -> Request {
     Request::new("POST", "/api/issues").raw(body)
-}
-
-fn bad_request(request: Request, says: &str) -> Refusal<'_> {
-    (request, 400, "bad_request", says)
-}
-
-fn invalid(request: Request, says: &str) -> Refusal<'_> {
-    (request, 422, "validation", says)
-}
-
-/// Checks that each refusal names its field in the details too.
-fn check_fields(desk: &mut Desk, refusals: &[Refusal<'_>]) {
-    for (reply, (_, _, _, says)) in check_refusals(desk, refusals).iter().zip(refusals) {
-        let field = says.split(':').next().unwrap();
-        let details = reply.json()["details"].clone();
-        let named =
-            details.as_array().is_some_and(|fields| fields.iter().any(|entry| entry["field"] == field));
-        assert!(named, "{field} is not named in {details}");
-    }
 }
 
 fn malformed_bodies_name_the_field(desk: &mut Desk) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{claim, create, on_both, report, show};
+use super::{claim, create, names, numbers, on_both, report, show};
 use crate::harness::{Desk, Request, delete, get, patch, post};
 
 on_both!(
@@ -19,21 +19,30 @@ on_both!(
     numbers_come_back_as_the_doubles_that_were_sent,
 );
 
-const FIELDS: [&str; 28] = [
+const FIELDS: [&str; 37] = [
     "agentSummary",
+    "artifactPresent",
     "attempt",
+    "boost",
     "completedAt",
     "counters",
     "createdAt",
+    "depth",
     "description",
     "dispatch",
     "doors",
+    "gatedByParent",
+    "held",
     "hypothesis",
     "id",
+    "inputArtifact",
     "lastError",
     "maxRetries",
+    "needs",
     "notBefore",
     "number",
+    "openBlockers",
+    "owner",
     "parentId",
     "priority",
     "priorityValue",
@@ -49,12 +58,6 @@ const FIELDS: [&str; 28] = [
     "type",
     "updatedAt",
 ];
-
-fn names(object: &Value) -> Vec<&str> {
-    let mut names: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
-    names.sort_unstable();
-    names
-}
 
 fn new_issue_has_the_documented_shape_and_defaults(desk: &mut Desk) {
     let reply = desk.send(&post("/api/issues", &json!({"title": "t", "type": "signal"})));
@@ -75,6 +78,17 @@ fn new_issue_has_the_documented_shape_and_defaults(desk: &mut Desk) {
         ("counters", json!({"crash": 0, "unavailable": 0, "retry": 0, "lost": 0})),
         ("queuedAt", Value::Null),
         ("dispatch", Value::Null),
+        ("boost", json!(0)),
+        ("needs", json!([])),
+        ("owner", Value::Null),
+        ("projectId", Value::Null),
+        ("parentId", Value::Null),
+        ("depth", json!(0)),
+        ("gatedByParent", json!(false)),
+        ("openBlockers", json!(0)),
+        ("held", json!(false)),
+        ("inputArtifact", Value::Null),
+        ("artifactPresent", json!(false)),
     ] {
         assert_eq!(issue[field], expected, "{field}");
     }
@@ -120,9 +134,6 @@ fn list_filters_and_pages_oldest_first(desk: &mut Desk) {
         create(desk, &json!({"type": kind, "status": status, "priority": priority}));
     }
     let list = |query: &str| desk.send(&get(&format!("/api/issues{query}"))).expect(200);
-    let numbers = |list: &Value| -> Vec<i64> {
-        list["data"].as_array().unwrap().iter().map(|issue| issue["number"].as_i64().unwrap()).collect()
-    };
     assert_eq!(names(&list("")), ["data", "nextCursor", "total", "totalCapped"]);
     for (query, expected) in [
         ("", vec![1, 2, 3, 4]),

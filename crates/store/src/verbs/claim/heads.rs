@@ -110,7 +110,7 @@ pub(crate) async fn of_strata<T: Tx>(
 }
 
 /// Reads which levels have tasks in line, by jumping from one to the next.
-pub(crate) async fn levels<T: Tx>(tx: &mut T) -> Result<Vec<i64>, Error> {
+async fn levels<T: Tx>(tx: &mut T) -> Result<Vec<i64>, Error> {
     let mut levels = Vec::new();
     let mut at = i64::MIN;
     while let Some(mut row) = first(tx, NEXT_LEVEL.into(), params![at]).await? {

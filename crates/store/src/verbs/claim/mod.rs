@@ -112,7 +112,7 @@ impl Verb for ClaimBatch {
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Answer>, Error> {
         take_claim_lock(tx).await?;
-        let section = section::read(tx, self.ctx.now).await?;
+        let mut section = section::read(tx, self.ctx.now).await?;
         let mut advanced = if section.due { advance(tx, &self.ctx).await? } else { 0 };
         let (mut answers, open) = self.answer_known(tx).await?;
         let claimers: Vec<_> = open.iter().map(|index| &self.requests[*index].claimer).collect();
@@ -127,6 +127,8 @@ impl Verb for ClaimBatch {
         }
         let claims = self.assign(tx, &open, taken, &section).await?;
         for (index, claimed) in claims {
+            // Whoever gets nothing is told of limits as they stand now.
+            section.conditions.usage.take(&claimed.task.lane(), &self.requests[index].claimer);
             answers[index] = Some(Ok(Ok(claimed)));
         }
         self.answer_rest(tx, answers, &section).await

@@ -71,7 +71,7 @@ fn is_limited(limits: &Limits, projects: &HashMap<ProjectNumber, ProjectGate>) -
     !limits.is_empty() || projects.values().any(|gate| gate.run_limit.is_some())
 }
 
-const ALL_PROJECTS: &str = "SELECT number, name, status, run_limit FROM project";
+const ALL_PROJECTS: &str = "SELECT number, name, status, run_limit FROM project WHERE deleted_at IS NULL";
 const GATED_PROJECTS: &str = "SELECT number, name, status, run_limit \
      FROM project \
      WHERE deleted_at IS NULL AND (status IN ('paused','canceled') OR run_limit IS NOT NULL)";

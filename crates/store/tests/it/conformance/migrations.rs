@@ -1,11 +1,16 @@
 //! Migrations: forward only, and never over a newer schema.
 
+use extraboard_core::clock::Span;
+use extraboard_core::gate::{Limits, Nothing};
 use extraboard_core::id::{TaskNumber, TaskRef};
+use extraboard_core::kind::Kind;
+use extraboard_core::profile::ProfileName;
 use extraboard_store::Store;
 use extraboard_store::error::Error;
-use extraboard_store::verbs::TaskGet;
+use extraboard_store::verbs::{Claimed, RulesRead, TaskGet};
 
-use crate::harness::{TestStore, opening};
+use crate::database::Database;
+use crate::harness::{START, TestStore, opening};
 
 /// Waits until nobody has the database open, then opens it again.
 async fn reopen(ctx: TestStore) -> (crate::database::Database, Result<Store, Error>) {
@@ -49,4 +54,99 @@ pub(crate) async fn a_migration_that_fails_leaves_nothing_behind(ctx: &TestStore
     assert!(matches!(store.unwrap_err(), Error::Broken(_)));
     assert!(database.raw("SELECT * FROM line").await.is_err());
     assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 0);
+}
+
+/// A database as the first version left it: a line by priority and age, a timer, a
+/// dispatch that is not closed.
+async fn first_version(ctx: &TestStore, rows: &str) -> TestStore {
+    let (database, spine) = match &ctx.database {
+        Database::Sqlite { .. } => {
+            (Database::sqlite(), include_str!("../../../migrations/sqlite/0001_spine.sql"))
+        }
+        Database::Postgres { .. } => {
+            (Database::postgres(), include_str!("../../../migrations/postgres/0001_spine.sql"))
+        }
+    };
+    let noted = "CREATE TABLE schema_migration (
+         version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL);
+       INSERT INTO schema_migration (version, name, applied_at) VALUES (1, '0001_spine', 1)";
+    database.raw(&format!("{spine};{noted};{rows}")).await.unwrap();
+    TestStore::over(database).await
+}
+
+/// Rows as the first version wrote them.
+fn old_rows() -> String {
+    let (now, day) = (START.as_micros(), Span::from_days(1).as_micros());
+    let task = |number: i64, kind: &str, state: &str, rest: &str| {
+        format!(
+            "INSERT INTO task (id, title, kind, state, priority, doors, max_retries, created_at, updated_at,
+               queued_at, not_before, dispatch, fence, attempt)
+             VALUES ('00000000-0000-7000-8000-{:012}', '{kind} {state}', '{kind}', '{state}', {}, 7, 3, 1, 1,
+               {rest});",
+            number,
+            70 - number
+        )
+    };
+    let dispatch = "00000000-0000-7000-8000-0000000000d1";
+    [
+        task(1, "task", "queued", &format!("{now}, NULL, NULL, 0, 0")),
+        task(2, "signal", "queued", &format!("{now}, NULL, NULL, 0, 0")),
+        task(3, "task", "queued", &format!("{now}, {}, NULL, 1, 1", now + day)),
+        task(4, "code", "running", &format!("{now}, NULL, '{dispatch}', 1, 1")),
+        task(5, "plan", "done", "NULL, NULL, NULL, 0, 0"),
+        task(6, "code", "queued", &format!("{now}, NULL, NULL, 0, 0")),
+        "INSERT INTO lane (kind, doors) VALUES ('task', 7), ('signal', 7), ('code', 7);".to_owned(),
+        format!(
+            "INSERT INTO line (task, lane, arrival, queued_at)
+             VALUES (1, 1, {now} - 69 * {day}, {now}), (2, 2, {now} - 68 * {day}, {now}),
+               (6, 3, {now} - 64 * {day}, {now});"
+        ),
+        format!("INSERT INTO timer (task, due_at) VALUES (3, {});", now + day),
+        format!(
+            "INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, lease_until,
+               started_at, heartbeat_at)
+             VALUES ('{dispatch}', 4, 1, 1, 'agent:a', 'pull', 'open', {day}, {now} + {day}, {now}, {now})"
+        ),
+    ]
+    .concat()
+}
+
+pub(crate) async fn a_database_of_the_first_version_is_brought_up_to_date(ctx: &TestStore) {
+    let old = first_version(ctx, &old_rows()).await;
+    assert_eq!(old.database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 2);
+    let (rules, reranking) = old.store.read(RulesRead).await.unwrap();
+    assert_eq!((rules.version, rules.profile.name, reranking), (0, ProfileName::Pipeline, true));
+    old.audit().await;
+    // Until tasks have moved they stand as they did.
+    let titles = ["task queued", "signal queued", "code queued"];
+    assert_eq!(old.queue_titles().await, titles);
+    old.rerank().await;
+    old.audit().await;
+    assert_eq!(old.queue_titles().await, ["signal queued", "task queued", "code queued"]);
+    assert_eq!(old.entries().await[0].score.total(), 68 + 50);
+    // What runs is counted by its kind.
+    old.limits(Limits { kinds: [(Kind::Code, 1)].into(), ..Limits::default() }).await;
+    for title in ["signal queued", "task queued"] {
+        assert_eq!(old.claim().await.task.title, title);
+    }
+    assert_eq!(old.try_claim().await.unwrap_err(), Nothing::Limit);
+    let running = old.store.read(TaskGet { task: TaskRef::Number(TaskNumber(4)) }).await.unwrap();
+    let dispatch = running.dispatch.unwrap();
+    assert_eq!((dispatch.kind, &dispatch.account, dispatch.project), (Kind::Code, &None, None));
+    old.complete(&Claimed { task: running.task, dispatch }).await;
+    assert_eq!(old.claim().await.task.title, "code queued");
+    old.pass(Span::from_days(1));
+    assert_eq!(old.claim().await.task.number, TaskNumber(3));
+    // New tasks take the lanes that were there, and new numbers.
+    assert_eq!(old.add("new").await.number, TaskNumber(7));
+    assert_eq!(old.database.raw_int("SELECT COUNT(*) FROM lane").await, 3);
+    old.audit().await;
+}
+
+pub(crate) async fn a_first_version_without_a_line_has_nothing_to_move(ctx: &TestStore) {
+    let old = first_version(ctx, "SELECT 1").await;
+    let (_, reranking) = old.store.read(RulesRead).await.unwrap();
+    assert!(!reranking);
+    old.add("t").await;
+    old.audit().await;
 }

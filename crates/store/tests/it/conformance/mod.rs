@@ -1,16 +1,31 @@
 //! The properties, one idea per file.
 
+pub(crate) mod accounts;
+pub(crate) mod artifacts;
+pub(crate) mod blockers;
 pub(crate) mod claims;
 pub(crate) mod constraints;
+pub(crate) mod cycles;
+pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod graph_races;
 pub(crate) mod idempotency;
 pub(crate) mod leases;
+pub(crate) mod limits;
 pub(crate) mod lists;
 pub(crate) mod migrations;
+pub(crate) mod nothing;
+pub(crate) mod order;
+pub(crate) mod parents;
 pub(crate) mod patches;
+pub(crate) mod projects;
 pub(crate) mod races;
+pub(crate) mod rank;
 pub(crate) mod reopening;
+pub(crate) mod reorder;
 pub(crate) mod reports;
 pub(crate) mod retries;
+pub(crate) mod rules;
 pub(crate) mod secrets;
 pub(crate) mod tasks;
+pub(crate) mod why;

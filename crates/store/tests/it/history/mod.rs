@@ -54,25 +54,25 @@ fn check(seeds: impl Iterator<Item = u64>, fresh: impl AsyncFn() -> TestStore) {
 
 #[test]
 fn the_first_quarter_of_histories_on_sqlite() {
-    check(0..cases(250), TestStore::sqlite);
+    check(0..cases(500), TestStore::sqlite);
 }
 
 #[test]
 fn the_second_quarter_of_histories_on_sqlite() {
-    check((0..cases(250)).map(|seed| seed + 1_000_000), TestStore::sqlite);
+    check((0..cases(500)).map(|seed| seed + 1_000_000), TestStore::sqlite);
 }
 
 #[test]
 fn the_third_quarter_of_histories_on_sqlite() {
-    check((0..cases(250)).map(|seed| seed + 2_000_000), TestStore::sqlite);
+    check((0..cases(500)).map(|seed| seed + 2_000_000), TestStore::sqlite);
 }
 
 #[test]
 fn the_last_quarter_of_histories_on_sqlite() {
-    check((0..cases(250)).map(|seed| seed + 3_000_000), TestStore::sqlite);
+    check((0..cases(500)).map(|seed| seed + 3_000_000), TestStore::sqlite);
 }
 
 #[test]
 fn histories_on_postgres() {
-    check((0..cases(25)).map(|seed| seed + 4_000_000), TestStore::postgres);
+    check((0..cases(40)).map(|seed| seed + 4_000_000), TestStore::postgres);
 }
