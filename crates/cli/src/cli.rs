@@ -14,7 +14,8 @@ Exit codes:
   1  failed
   2  bad usage, configuration or value
   3  not found: no such task, nothing to claim, no desk running
-  4  conflict: the task's state does not allow it, the dispatch is stale, a desk is already running
+  4  conflict: the task's state does not allow it, tasks would wait in a cycle, the dispatch is
+     stale, a desk is already running
 
 Environment:
   EXTRABOARD_URL     the desk to talk to, as --server

@@ -270,10 +270,7 @@ impl Desk {
 /// Gives an empty database its rules, and says if those of this server are others.
 async fn first_rules(store: &Store, edit: &RulesEdit) -> Result<Rules, Error> {
     let rules = store.write(RulesInit { edit: edit.clone() }).await?;
-    let differs = edit.profile.as_ref().is_some_and(|profile| *profile != rules.profile)
-        || edit.limits.as_ref().is_some_and(|limits| *limits != rules.limits)
-        || edit.poll_interval_secs.is_some_and(|secs| secs != rules.poll_interval_secs);
-    if differs {
+    if !edit.is_in_force(&rules) {
         tracing::warn!(
             rules.version = rules.version,
             "the configured profile and limits are not those of the database, which count: \

@@ -36,7 +36,7 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct SetArgs {
     /// Altogether
-    #[arg(long, value_name = "N|none")]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
     total: Option<OrNone<i64>>,
 
     /// Of tasks of a kind, for example code=5 or code=none
@@ -44,11 +44,11 @@ struct SetArgs {
     kind: Vec<Named<OrNone<i64>>>,
 
     /// Of each project that has no limit of its own
-    #[arg(long, value_name = "N|none")]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
     project: Option<OrNone<i64>>,
 
     /// To each agent that has no limit of its own
-    #[arg(long, value_name = "N|none")]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
     agent: Option<OrNone<i64>>,
 
     /// To a particular agent, for example ada=2; with ada=none it has no limit, with ada=default that of the
@@ -57,7 +57,7 @@ struct SetArgs {
     agent_named: Vec<Named<OwnLimit>>,
 
     /// On each provider account
-    #[arg(long, value_name = "N|none")]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
     account: Option<OrNone<i64>>,
 }
 

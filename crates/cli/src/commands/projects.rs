@@ -74,7 +74,7 @@ struct AddArgs {
     workspace: Option<String>,
 
     /// How many of its tasks may be handed out at once
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     limit: Option<i64>,
 
     /// The goal it serves, by uuid
@@ -110,7 +110,7 @@ struct EditArgs {
     workspace: Option<OrNone<String>>,
 
     /// Hand out so many of its tasks at once, or as many as there are (none)
-    #[arg(long, value_name = "N|none")]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
     limit: Option<OrNone<i64>>,
 
     /// Let it serve this goal, by uuid, or none

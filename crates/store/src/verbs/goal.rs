@@ -142,6 +142,8 @@ impl Verb for GoalDelete {
         let params = params![self.goal.to_string(), self.ctx.now.as_micros()];
         expect_rows("deleting a goal", 1, tx.execute(sql.into(), params).await?)?;
         served(tx, &self.ctx, &[goal.project], goal.id).await?;
+        let sql = "UPDATE project SET goal = NULL WHERE goal = $1";
+        tx.execute(sql.into(), params![self.goal.to_string()]).await?;
         tell(tx, &self.ctx, EventType::GoalDeleted, &goal).await
     }
 }

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::rows::event::{self, NewEvent};
 use crate::rows::goal;
 use crate::rows::project::{self, ProjectRef, project_columns};
+use crate::rules::take_rank_lock;
 use crate::tx::{Tx, Verb, expect_rows, first};
 use crate::value::params;
 
@@ -142,8 +143,10 @@ async fn check_goal<T: Tx>(tx: &mut T, goal: Option<GoalId>) -> Result<(), Error
     }
 }
 
-/// Two may pass this at once; the index lets one of them in.
+/// Looks under the rank lock, which a new project takes anyway: of two that want one
+/// name at once the second sees the first.
 async fn check_name<T: Tx>(tx: &mut T, project: &Project) -> Result<(), Error> {
+    take_rank_lock(tx).await?;
     match project::find(tx, &ProjectRef::Name(project.name.clone())).await? {
         Some(other) => Err(Error::Conflict(format!("there is a project {} already", other.name))),
         None => Ok(()),

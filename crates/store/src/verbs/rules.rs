@@ -51,6 +51,15 @@ pub struct RulesEdit {
     pub poll_interval_secs: Option<i64>,
 }
 
+impl RulesEdit {
+    /// Tells whether the rules say all this already.
+    pub fn is_in_force(&self, rules: &Rules) -> bool {
+        self.profile.as_ref().is_none_or(|profile| *profile == rules.profile)
+            && self.limits.as_ref().is_none_or(|limits| *limits == rules.limits)
+            && self.poll_interval_secs.is_none_or(|secs| secs == rules.poll_interval_secs)
+    }
+}
+
 /// Gives a database its first rules; one that has some keeps them.
 #[derive(Clone, Debug)]
 pub struct RulesInit {
@@ -87,6 +96,9 @@ impl Verb for RulesChange {
         let before = rules::read(tx).await?;
         if self.if_version.is_some_and(|version| version != before.version) {
             return Err(Error::Conflict(format!("the rules have version {} meanwhile", before.version)));
+        }
+        if self.edit.is_in_force(&before) {
+            return Ok(before);
         }
         let after = change(tx, before, &self.edit).await?;
         let data = json!({ "version": after.version, "profile": after.profile.name.as_str() });

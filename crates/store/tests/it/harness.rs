@@ -455,6 +455,10 @@ impl TestStore {
         RelationId::new(self.now(), &self.entropy)
     }
 
+    pub(crate) fn project_id(&self) -> ProjectId {
+        ProjectId::new(self.now(), &self.entropy)
+    }
+
     pub(crate) fn goal_id(&self) -> GoalId {
         GoalId::new(self.now(), &self.entropy)
     }

@@ -236,6 +236,7 @@ conformance_suite! {
         a_task_that_changes_its_project_changes_its_goal,
         a_project_comes_back_as_it_was_written,
         two_projects_never_share_a_name,
+        of_two_projects_made_at_once_with_one_name_one_is_refused,
         a_project_with_unfinished_tasks_is_not_deleted,
         what_is_reopened_in_a_deleted_project_can_be_handed_out,
         creating_a_project_that_names_a_goal_counts_at_once;

@@ -27,7 +27,7 @@ fn why_tells_the_verdict_first_and_what_would_change_it() {
         for line in [
             "  blocker      it is blocked by #1, which is queued\n",
             "  not_before   its moment has not come, until 2099-01-01T00:00:00Z\n",
-            "what would start it:\n  finish or cancel #1, or take the relation back; wait for its moment",
+            "what would start it:\n  wait for its moment, or take that back; finish or cancel #1, or take",
             "\nlast decisions:\n",
             "\nas of event ",
         ] {

@@ -119,7 +119,7 @@ fn projects_and_goals_that_make_no_sense_are_refused() {
     for (words, code, says) in [
         (vec!["projects", "add", "apollo"], 4, "apollo"),
         (vec!["projects", "add", ""], 2, "name: expected 1 to 200 characters"),
-        (vec!["projects", "add", "x", "--limit", "-1"], 2, "--limit"),
+        (vec!["projects", "add", "x", "--limit", "-1"], 2, "--limit: expected 0 to 100000"),
         (vec!["projects", "add", "x", "--workspace", "srv"], 2, "--workspace: expected an absolute path"),
         (vec!["projects", "add", "x", "--status", "open"], 2, "--status: "),
         (vec!["projects", "edit", "apollo", "--limit", "few"], 2, "--limit"),

@@ -205,7 +205,7 @@ fn rules_are_changed_by_persons_and_with_sense() {
         (vec!["profile", "apply", "--set", "code=1001"], "--set: code: expected -1000 to 1000, got 1001"),
         (vec!["profile", "apply", "--set", "code"], "expected a name and a number"),
         (vec!["limits", "set"], "expected at least one limit"),
-        (vec!["limits", "set", "--total", "-1"], "--total"),
+        (vec!["limits", "set", "--total", "-1"], "--total: expected 0 to 1000000"),
         (vec!["limits", "set", "--total", "1000001"], "--total: expected 0 to 1000000"),
         (vec!["limits", "set", "--kind", "epic=1"], "--kind: "),
         (vec!["limits", "set", "--kind", "code"], "expected a name and a number"),

@@ -13,7 +13,7 @@ use crate::database::Database;
 use crate::harness::{START, TestStore, opening};
 
 /// Waits until nobody has the database open, then opens it again.
-async fn reopen(ctx: TestStore) -> (crate::database::Database, Result<Store, Error>) {
+async fn reopen(ctx: TestStore) -> (Database, Result<Store, Error>) {
     let TestStore { store, database, .. } = ctx;
     store.close().await;
     drop(store);

@@ -242,6 +242,21 @@ pub(crate) async fn two_projects_never_share_a_name(ctx: &TestStore) {
     ctx.edit_project(&other, ProjectEdit { name: Some("one".to_owned()), ..ProjectEdit::default() }).await;
 }
 
+pub(crate) async fn of_two_projects_made_at_once_with_one_name_one_is_refused(ctx: &TestStore) {
+    let [one, other] = ctx.replicas().await;
+    for round in 0..10 {
+        let create = || ProjectCreate {
+            ctx: ctx.ctx(person()),
+            id: ctx.project_id(),
+            name: format!("project {round}"),
+            edit: ProjectEdit::default(),
+        };
+        let (one, other) = tokio::join!(one.write(create()), other.write(create()));
+        let refused: Vec<_> = [one, other].into_iter().filter_map(Result::err).collect();
+        assert!(matches!(refused[..], [Error::Conflict(_)]), "round {round}: {refused:?}");
+    }
+}
+
 pub(crate) async fn a_project_with_unfinished_tasks_is_not_deleted(ctx: &TestStore) {
     let project = ctx.project("payments").await;
     let task = ctx.create(within(&project, "t")).await.number;
@@ -285,7 +300,7 @@ pub(crate) async fn creating_a_project_that_names_a_goal_counts_at_once(ctx: &Te
     let goal = ctx.store.write(goal).await.unwrap();
     let create = |name: &str, goal| ProjectCreate {
         ctx: ctx.ctx(person()),
-        id: extraboard_core::id::ProjectId::new(ctx.now(), &crate::harness::Counted::default()),
+        id: ctx.project_id(),
         name: name.to_owned(),
         edit: ProjectEdit { goal: Some(Some(goal)), ..ProjectEdit::default() },
     };
