@@ -11,14 +11,18 @@ use extraboard_core::id::DispatchId;
 use extraboard_core::reason::Reason;
 use extraboard_core::report::Report;
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{ClaimBatch, ClaimRequest, Claimed, DispatchReport, DispatchTerminate, Usage};
+use extraboard_store::verbs::{
+    ClaimBatch, ClaimRequest, Claimed, DispatchReport, DispatchTerminate, HeadAdvance, Usage,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::desk::Desk;
 
 /// How many requests one claim serves.
 const BATCH_MAX: usize = 64;
-/// After how many claims the line is tidied: each leaves a dead entry at its head.
+/// After how many claims the head of the line is moved on: each leaves a dead entry there.
+const ADVANCE_AFTER: usize = 1_000;
+/// After how many claims those entries are removed.
 const TIDY_AFTER: usize = 10_000;
 
 /// How often it is tried to end a dispatch that may have been opened.
@@ -72,13 +76,15 @@ impl Drop for Delivery {
 #[derive(Debug)]
 pub(crate) struct ClaimSection {
     waiting: mpsc::Receiver<Waiting>,
+    /// Claims since the head of the line was last moved on.
+    passed: usize,
     /// Claims since the line was last tidied.
     untidied: usize,
 }
 
 impl ClaimSection {
     pub(crate) const fn new(waiting: mpsc::Receiver<Waiting>) -> Self {
-        Self { waiting, untidied: 0 }
+        Self { waiting, passed: 0, untidied: 0 }
     }
 
     /// Serves claims until told to stop.
@@ -104,16 +110,27 @@ impl ClaimSection {
 
     async fn serve(&mut self, desk: &Desk, mut batch: Vec<Waiting>) {
         batch.retain(|waiting| !waiting.reply.is_closed());
-        self.untidied += serve_batch(desk, batch).await;
+        let claimed = serve_batch(desk, batch).await;
+        self.passed += claimed;
+        self.untidied += claimed;
+        let desk = desk.clone();
         if self.untidied >= TIDY_AFTER {
-            self.untidied = 0;
-            let desk = desk.clone();
+            (self.passed, self.untidied) = (0, 0);
             tokio::spawn(async move {
-                if let Err(error) = desk.shared.store.tidy_line().await {
-                    tracing::warn!("the line was not tidied: {}", error.with_cause());
-                }
+                told(desk.shared.store.write(HeadAdvance).await);
+                told(desk.shared.store.tidy_line().await);
             });
+        } else if self.passed >= ADVANCE_AFTER {
+            self.passed = 0;
+            tokio::spawn(async move { told(desk.shared.store.write(HeadAdvance).await) });
         }
+    }
+}
+
+/// Says if the line was not tidied; claims only get slower.
+fn told(tidied: Result<(), Error>) {
+    if let Err(error) = tidied {
+        tracing::warn!("the line was not tidied: {}", error.with_cause());
     }
 }
 

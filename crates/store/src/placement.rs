@@ -4,14 +4,14 @@
 //! readiness depends on calls [`moved`] in the same transaction, with the
 //! tasks' rows locked.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use extraboard_core::id::TaskNumber;
 use extraboard_core::line::{Lane, Rank};
 use extraboard_core::task::{Place, Task};
 
 use crate::error::Error;
-use crate::rules;
+use crate::rules::{self, Rankings};
 use crate::tx::{Each, Sql, Tx, expect_rows};
 use crate::value::{Value, params};
 
@@ -122,7 +122,32 @@ async fn join_line<T: Tx>(tx: &mut T, tasks: &[&Task]) -> Result<(), Error> {
         let rank = rank.ok_or_else(|| Error::Broken("a task in line is not queued".to_owned()))?;
         places.push((task.lane(), rank));
     }
+    lower_heads(tx, &rankings, &places).await?;
     insert(tx, &places).await
+}
+
+const LOWER: Each = Each {
+    postgres: "INSERT INTO line_head (level, arrival) \
+       SELECT u.level, u.arrival \
+       FROM unnest($1::bigint[], $2::bigint[]) AS u (level, arrival) \
+       ON CONFLICT (level) DO UPDATE SET arrival = LEAST(line_head.arrival, EXCLUDED.arrival)",
+    sqlite: "INSERT INTO line_head (level, arrival) VALUES ($1, $2) \
+       ON CONFLICT (level) DO UPDATE SET arrival = MIN(line_head.arrival, EXCLUDED.arrival)",
+};
+
+/// Lets levels begin earlier where a new place is ahead of all others. Heads only move
+/// on under the rank lock, which is shared here, so what was read of them holds; they are
+/// written only if they have to be, because whoever writes one makes others wait.
+async fn lower_heads<T: Tx>(tx: &mut T, rankings: &Rankings, places: &[(Lane, Rank)]) -> Result<(), Error> {
+    let mut heads: BTreeMap<i64, i64> = BTreeMap::new();
+    for (_, rank) in places {
+        let head = heads.entry(rank.level).or_insert(rank.arrival);
+        *head = rank.arrival.min(*head);
+    }
+    heads.retain(|level, arrival| rankings.heads.get(level).is_none_or(|head| *arrival < *head));
+    let count = heads.len();
+    let rows = heads.into_iter().map(|(level, arrival)| params![level, arrival]).collect();
+    expect_rows("moving the head of the line", count, tx.execute_each(LOWER, rows).await?)
 }
 
 /// Gives locked tasks that stand in line the rank that the rules in force say.

@@ -5,7 +5,7 @@
 //! takes it alone. So whatever entered by older rules has committed when the change
 //! does, and the re-rank that follows finds it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use extraboard_core::gate::Limits;
 use extraboard_core::id::ProjectNumber;
@@ -77,6 +77,8 @@ pub(crate) async fn take_rank_lock<T: Tx>(tx: &mut T) -> Result<(), Error> {
 pub(crate) struct Rankings {
     pub(crate) profile: Profile,
     with_goal: HashSet<ProjectNumber>,
+    /// Where each level of the line begins.
+    pub(crate) heads: HashMap<i64, i64>,
 }
 
 impl Rankings {
@@ -97,11 +99,13 @@ impl Rankings {
 const RANKINGS: Sql = Sql {
     postgres: "SELECT r.profile, \
          (SELECT string_agg(p.number::text, ',') FROM project p \
-          WHERE p.number = ANY($1) AND p.goal_active = 1) \
+          WHERE p.number = ANY($1) AND p.goal_active = 1), \
+         (SELECT string_agg(h.level || ':' || h.arrival, ',') FROM line_head h) \
        FROM rules r",
     sqlite: "SELECT r.profile, \
          (SELECT group_concat(p.number) FROM project p \
-          WHERE p.number IN (SELECT value FROM json_each($1)) AND p.goal_active = 1) \
+          WHERE p.number IN (SELECT value FROM json_each($1)) AND p.goal_active = 1), \
+         (SELECT group_concat(h.level || ':' || h.arrival) FROM line_head h) \
        FROM rules r",
 };
 
@@ -116,7 +120,12 @@ pub(crate) async fn rankings<T: Tx>(
     let profile = read_profile(&row.text()?)?;
     let list = row.opt_text()?.unwrap_or_default();
     let with_goal = list.split(',').filter_map(|number| number.parse().ok().map(ProjectNumber)).collect();
-    Ok(Rankings { profile, with_goal })
+    let heads = row.opt_text()?.unwrap_or_default();
+    let heads = heads.split(',').filter_map(|head| {
+        let (level, arrival) = head.split_once(':')?;
+        Some((level.parse().ok()?, arrival.parse().ok()?))
+    });
+    Ok(Rankings { profile, with_goal, heads: heads.collect() })
 }
 
 /// Writes a profile as it is stored.

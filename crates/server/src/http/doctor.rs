@@ -20,9 +20,6 @@ const LIMIT_DEFAULT: i64 = 500;
 /// The most that are looked at in one transaction.
 const LIMIT_MAX: i64 = 1_000;
 
-/// What a repair tells and leaves alone: which dispatch is right is a person's to find out.
-const LEFT_ALONE: &str = "dispatch";
-
 pub(crate) async fn check(
     State(app): State<Arc<App>>,
     Admin(_): Admin,
@@ -66,7 +63,7 @@ fn report(checked: Checked, finding: Finding) -> DoctorReport {
         what: difference.what.to_owned(),
         found: value(difference.found),
         expected: value(difference.expected),
-        repaired: finding == Finding::Repaired && difference.what != LEFT_ALONE,
+        repaired: finding == Finding::Repaired,
     };
     DoctorReport {
         checked: i64::try_from(checked.count).unwrap_or(i64::MAX),

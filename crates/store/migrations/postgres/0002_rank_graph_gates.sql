@@ -125,6 +125,15 @@ DROP INDEX line_lane_rank;
 CREATE INDEX line_rank ON line (level, arrival, queued_at, task);
 CREATE INDEX line_lane_rank ON line (lane, level, arrival, queued_at, task);
 
+-- Where each level of the line begins: nothing in line is ahead of that. Claims start there,
+-- because what was handed out leaves entries in the index that are walked over until they
+-- can be removed, which an idle snapshot somewhere prevents.
+CREATE TABLE line_head (
+  level   BIGINT PRIMARY KEY,
+  arrival BIGINT NOT NULL
+);
+INSERT INTO line_head (level, arrival) SELECT level, MIN(arrival) FROM line GROUP BY level;
+
 ALTER TABLE dispatch
   ADD COLUMN kind     TEXT COLLATE "C" NOT NULL DEFAULT 'task',
   ADD COLUMN project  BIGINT,

@@ -32,11 +32,13 @@ const ATTEMPTS_MAX: usize = 10;
 
 /// Session settings. Plans are generic so that they do not depend on values, and
 /// do not scan tables: a plan made while the line was short must do when it is long.
+/// They read indexes in their order, because what reads all first sorts all afterwards.
 /// Where a scan is all there is its price is fictitious, and must not start the JIT.
 /// Forgotten transactions must not hold back vacuum, and nothing waits for ever.
 #[doc(hidden)]
 pub const SESSION: &str = "SET plan_cache_mode = force_generic_plan;
      SET enable_seqscan = off;
+     SET enable_bitmapscan = off;
      SET jit = off;
      SET idle_in_transaction_session_timeout = '60s';
      SET statement_timeout = '60s';

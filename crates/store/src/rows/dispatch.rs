@@ -8,7 +8,7 @@ use extraboard_core::reason::Reason;
 use extraboard_core::report::Retryable;
 
 use crate::error::Error;
-use crate::tx::{Each, Tx, expect_rows, first};
+use crate::tx::{Tx, expect_rows, first};
 use crate::value::{Row, Value, params};
 
 /// The columns of a dispatch, in the order [`from_row`] reads them.
@@ -85,26 +85,13 @@ pub(crate) async fn lock<T: Tx>(tx: &mut T, id: DispatchId) -> Result<Dispatch, 
     from_row(&mut row.ok_or(Error::NoDispatch(id))?)
 }
 
-const INSERT: Each = Each {
-    postgres: "INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, \
-         lease_until, started_at, heartbeat_at, prompt, kind, project, adapter, provider, account) \
-       SELECT u.id, u.task, u.attempt, u.fence, u.holder, u.door, 'open', u.lease, \
-         u.now + u.lease, u.now, u.now, u.prompt, u.kind, u.project, u.adapter, u.provider, u.account \
-       FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], \
-         $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::text[], $13::text[], \
-         $14::text[]) \
-         AS u (id, task, attempt, fence, holder, door, lease, now, prompt, kind, project, adapter, \
-           provider, account)",
-    sqlite: "INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, \
-         lease_until, started_at, heartbeat_at, prompt, kind, project, adapter, provider, account) \
-       VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8 + $7, $8, $8, $9, $10, $11, $12, $13, $14)",
-};
+const INSERT: &str = "INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, \
+       lease_until, started_at, heartbeat_at, prompt, kind, project, adapter, provider, account) \
+     VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8 + $7, $8, $8, $9, $10, $11, $12, $13, $14)";
 
-/// Inserts dispatches that were just opened.
-pub(crate) async fn insert_all<T: Tx>(tx: &mut T, dispatches: &[Dispatch]) -> Result<(), Error> {
-    let rows = dispatches.iter().map(insert_row).collect();
-    let inserted = tx.execute_each(INSERT, rows).await?;
-    expect_rows("opening dispatches", dispatches.len(), inserted)
+/// Inserts a dispatch that was just opened.
+pub(crate) async fn insert<T: Tx>(tx: &mut T, dispatch: &Dispatch) -> Result<(), Error> {
+    expect_rows("opening a dispatch", 1, tx.execute(INSERT.into(), insert_row(dispatch)).await?)
 }
 
 fn insert_row(dispatch: &Dispatch) -> Vec<Value> {

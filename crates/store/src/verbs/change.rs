@@ -1,6 +1,6 @@
 //! The one way tasks' rows change: rows, line, dependents and log together.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use extraboard_core::dispatch::Dispatch;
 use extraboard_core::event::EventType;
@@ -83,8 +83,9 @@ pub(crate) fn is_open_parent(task: &Task) -> bool {
     task.deleted_at.is_some() || task.state != State::Done
 }
 
-const BLOCKED: &str = "SELECT other FROM relation WHERE task = $1 AND type = 'blocks'";
-const CHILDREN: &str = "SELECT number FROM task WHERE parent = $1";
+const DEPENDENTS: &str = "SELECT other, 1 FROM relation WHERE task = $1 AND type = 'blocks' AND $2 = 1 \
+     UNION ALL \
+     SELECT number, 0 FROM task WHERE parent = $1 AND $3 = 1";
 
 /// Updates what waits for a task, if the change makes a difference to it.
 ///
@@ -95,25 +96,23 @@ const CHILDREN: &str = "SELECT number FROM task WHERE parent = $1";
 async fn tell_dependents<T: Tx>(tx: &mut T, ctx: &Ctx, before: &Task, after: &Task) -> Result<(), Error> {
     let holds = (holds_back(before), holds_back(after));
     let open = (is_open_parent(before), is_open_parent(after));
-    let mut blocked = HashSet::new();
-    let mut numbers = BTreeMap::new();
-    if holds.0 != holds.1 {
-        for mut row in tx.query(BLOCKED.into(), params![after.number.0]).await? {
-            let number = row.int()?;
-            blocked.insert(number);
-            numbers.insert(number, ());
-        }
+    if holds.0 == holds.1 && open.0 == open.1 {
+        return Ok(());
     }
-    if open.0 != open.1 {
-        for mut row in tx.query(CHILDREN.into(), params![after.number.0]).await? {
-            numbers.insert(row.int()?, ());
+    let (mut blocked, mut numbers) = (HashSet::new(), BTreeSet::new());
+    let params = params![after.number.0, holds.0 != holds.1, open.0 != open.1];
+    for mut row in tx.query(DEPENDENTS.into(), params).await? {
+        let number = row.int()?;
+        numbers.insert(number);
+        if row.flag()? {
+            blocked.insert(number);
         }
     }
     if numbers.is_empty() {
         return Ok(());
     }
     let step = if holds.1 { 1 } else { -1 };
-    let dependents = task::lock_many(tx, numbers.into_keys().collect()).await?;
+    let dependents = task::lock_many(tx, numbers.into_iter().collect()).await?;
     let changes = dependents.into_iter().map(|dependent| {
         let mut changed = dependent.clone();
         if blocked.contains(&dependent.number.0) {

@@ -8,8 +8,10 @@ use std::collections::HashMap;
 use extraboard_core::capabilities::Capabilities;
 use extraboard_core::clock::Timestamp;
 use extraboard_core::event::EventType;
-use extraboard_core::id::TaskNumber;
+use extraboard_core::graph::DEPTH_MAX;
+use extraboard_core::id::{DispatchId, TaskNumber};
 use extraboard_core::line::Rank;
+use extraboard_core::state::Verb as TaskVerb;
 use extraboard_core::task::{Place, Task};
 use serde_json::json;
 
@@ -124,7 +126,7 @@ impl DoctorRepair {
         if found.differences.is_empty() {
             return Ok(Vec::new());
         }
-        task::update_facts(tx, &[&found.should_be]).await?;
+        task::update(tx, &task, &found.should_be).await?;
         placement::clear(tx, number).await?;
         placement::enter(tx, &found.should_be).await?;
         let told: Vec<_> = found.differences.iter().map(ToString::to_string).collect();
@@ -162,9 +164,9 @@ async fn examine<T: Tx>(tx: &mut T, task: &Task) -> Result<Examined, Error> {
     compare("parentOpen", task.parent_open.to_string(), should_be.parent_open.to_string());
     compare("depth", task.depth.to_string(), should_be.depth.to_string());
     compare("place", found_places(tx, task).await?, expected_place(tx, &should_be).await?);
-    let dispatch = unclosed(tx, task.number).await?;
-    let named = task.dispatch.map(|id| id.to_string());
-    compare("dispatch", named.unwrap_or_default(), dispatch.unwrap_or_default());
+    let name = |task: &Task| task.dispatch.map(|id| id.to_string()).unwrap_or_default();
+    compare("dispatch", name(task), name(&should_be));
+    compare("state", task.state.to_string(), should_be.state.to_string());
     Ok(Examined { should_be, differences })
 }
 
@@ -177,17 +179,32 @@ async fn facts<T: Tx>(tx: &mut T, task: &Task) -> Result<Task, Error> {
     let mut facts = task.clone();
     let row = first(tx, BLOCKERS.into(), params![task.number.0]).await?;
     facts.open_blockers = row.ok_or_else(|| Error::Broken("a count returned nothing".to_owned()))?.int()?;
-    (facts.depth, facts.parent_open) = match task.parent {
-        Some(parent) => {
-            let parent = task::get_even_deleted(tx, parent).await?;
-            (parent.depth + 1, is_open_parent(&parent))
-        }
-        None => (0, false),
+    facts.parent_open = match task.parent {
+        Some(parent) => is_open_parent(&task::get_even_deleted(tx, parent).await?),
+        None => false,
     };
+    facts.depth = depth(tx, task).await?;
+    facts.dispatch = unclosed(tx, task.number).await?;
+    if task.state.is_active() && facts.dispatch.is_none() {
+        // In nobody's hands, and so nobody would ever report on it.
+        facts.state = task.state.after(TaskVerb::Requeue)?;
+    }
     Ok(facts)
 }
 
-const IN_LINE: &str = "SELECT l.level, l.arrival, l.queued_at, n.project, n.kind, n.needs, n.owner, n.doors \
+/// Counts how many tasks a task lies below, whatever they say about themselves.
+async fn depth<T: Tx>(tx: &mut T, task: &Task) -> Result<i64, Error> {
+    let (mut depth, mut above) = (0, task.parent);
+    while let Some(parent) = above.filter(|_| depth < DEPTH_MAX) {
+        depth += 1;
+        above = task::get_even_deleted(tx, parent).await?.parent;
+    }
+    Ok(depth)
+}
+
+const IN_LINE: &str = "SELECT l.level, l.arrival, l.queued_at, n.project, n.kind, n.needs, n.owner, n.doors, \
+       CASE WHEN EXISTS ( \
+         SELECT 1 FROM line_head h WHERE h.level = l.level AND h.arrival <= l.arrival) THEN 0 ELSE 1 END \
      FROM line l JOIN lane n ON n.id = l.lane \
      WHERE l.task = $1";
 
@@ -214,7 +231,9 @@ fn line_text(row: &mut Row, number: TaskNumber) -> Result<String, Error> {
     let rank = Rank { level, arrival, queued_at, number };
     let (project, kind, needs) = (row.int()?, row.text()?, row.text()?);
     let (owner, doors) = (row.text()?, row.int()?);
-    Ok(in_line(&rank, &format!("{project}/{kind}/{needs}/{owner}/{doors}")))
+    // Claims start at the head of a level: what is ahead of it they never see.
+    let unseen = if row.flag()? { ", ahead of the head" } else { "" };
+    Ok(in_line(&rank, &format!("{project}/{kind}/{needs}/{owner}/{doors}")) + unseen)
 }
 
 fn in_line(rank: &Rank, lane: &str) -> String {
@@ -241,9 +260,9 @@ async fn expected_place<T: Tx>(tx: &mut T, task: &Task) -> Result<String, Error>
     })
 }
 
-async fn unclosed<T: Tx>(tx: &mut T, task: TaskNumber) -> Result<Option<String>, Error> {
+async fn unclosed<T: Tx>(tx: &mut T, task: TaskNumber) -> Result<Option<DispatchId>, Error> {
     let sql = "SELECT id FROM dispatch WHERE task = $1 AND closed_at IS NULL";
-    first(tx, sql.into(), params![task.0]).await?.map(|mut row| row.text()).transpose()
+    first(tx, sql.into(), params![task.0]).await?.map(|mut row| row.parse()).transpose()
 }
 
 const STRAYS: &str = "SELECT p.task \

@@ -19,18 +19,21 @@ use crate::value::params;
 const AHEAD_IN_LEVELS: &str = "SELECT SUM(c.ahead)::bigint \
      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) \
        AS b (level, arrival, queued_at, task) \
+     JOIN line_head h ON h.level = b.level \
      CROSS JOIN LATERAL ( \
        SELECT COUNT(*) AS ahead FROM ( \
          SELECT 1 FROM line l \
-         WHERE l.level = b.level AND (l.arrival, l.queued_at, l.task) < (b.arrival, b.queued_at, b.task) \
+         WHERE l.level = b.level AND l.arrival >= h.arrival \
+           AND (l.arrival, l.queued_at, l.task) < (b.arrival, b.queued_at, b.task) \
          LIMIT $5) AS counted) AS c";
 const AHEAD_IN_STRATA: &str = "SELECT SUM(c.ahead)::bigint \
      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $6::bigint[]) \
        AS b (level, arrival, queued_at, task, lane) \
+     JOIN line_head h ON h.level = b.level \
      CROSS JOIN LATERAL ( \
        SELECT COUNT(*) AS ahead FROM ( \
          SELECT 1 FROM line l \
-         WHERE l.lane = b.lane AND l.level = b.level \
+         WHERE l.lane = b.lane AND l.level = b.level AND l.arrival >= h.arrival \
            AND (l.arrival, l.queued_at, l.task) < (b.arrival, b.queued_at, b.task) \
          LIMIT $5) AS counted) AS c";
 const AHEAD_IN_LEVEL: &str = "SELECT COUNT(*) FROM ( \

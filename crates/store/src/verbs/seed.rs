@@ -79,6 +79,12 @@ const LINE: &str = "INSERT INTO line (task, lane, level, arrival, queued_at) \
        AND n.owner = COALESCE(t.owner, '') AND n.doors = t.doors \
      WHERE t.number BETWEEN $1 AND $2";
 
+const HEADS: &str = "INSERT INTO line_head (level, arrival) \
+     SELECT level, MIN(arrival) FROM line WHERE task BETWEEN $1 AND $2 GROUP BY level \
+     ON CONFLICT (level) DO UPDATE \
+       SET arrival = CASE WHEN line_head.arrival < EXCLUDED.arrival THEN line_head.arrival \
+         ELSE EXCLUDED.arrival END";
+
 impl Verb for Seed {
     type Output = ();
 
@@ -93,9 +99,10 @@ impl Verb for Seed {
         params.extend(params![self.now.as_micros(), sort, lanes]);
         tx.execute(TASKS, params).await?;
         tx.execute(LANES.into(), range.clone()).await?;
-        let mut params = range;
+        let mut params = range.clone();
         params.extend(params![sort]);
         tx.execute(LINE.into(), params).await?;
+        tx.execute(HEADS.into(), range).await?;
         Ok(())
     }
 }

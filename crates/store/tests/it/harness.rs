@@ -206,12 +206,13 @@ impl TestStore {
         number: TaskNumber,
         status: Status,
     ) -> Result<TaskPatched, Error> {
-        self.store.write(self.patching(caller, number, TaskEdit::default(), Some(status))).await
+        let patch = self.patching(caller, number, TaskEdit::default(), Some(status));
+        Box::pin(self.store.write(patch)).await
     }
 
     /// Edits a task as a person.
     pub(crate) async fn edit(&self, number: TaskNumber, edit: TaskEdit) -> Task {
-        self.store.write(self.patching(person(), number, edit, None)).await.unwrap().task
+        Box::pin(self.store.write(self.patching(person(), number, edit, None))).await.unwrap().task
     }
 
     /// Lists the titles a puller would be handed, in order.
@@ -435,13 +436,13 @@ impl TestStore {
         }
     }
 
-    /// Makes `blocked` wait for `blocker`.
+    /// Makes a task wait for a blocker.
     pub(crate) async fn block(
         &self,
         blocker: TaskNumber,
-        blocked: TaskNumber,
+        dependent: TaskNumber,
     ) -> Result<RelationCreated, Error> {
-        self.store.write(self.relating(blocked, RelationType::BlockedBy, blocker)).await
+        self.store.write(self.relating(dependent, RelationType::BlockedBy, blocker)).await
     }
 
     pub(crate) async fn why(&self, task: TaskNumber, claimer: Option<Claimer>) -> WhyAnswer {
@@ -483,7 +484,7 @@ impl TestStore {
         let claim = self.request_of(claimer);
         let patch =
             self.patching(claim.caller.clone(), number, TaskEdit::default(), Some(Status::InProgress));
-        self.store.write(TaskPatch { claim, ..patch }).await
+        Box::pin(self.store.write(TaskPatch { claim, ..patch })).await
     }
 
     pub(crate) fn providing(&self, task: TaskNumber, path: &str) -> ArtifactProvide {

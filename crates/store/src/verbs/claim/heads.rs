@@ -13,7 +13,7 @@ use extraboard_core::line::Rank;
 use super::lanes::Stratum;
 use super::section::{Levels, Section};
 use crate::error::Error;
-use crate::tx::{Dialect, Tx, first};
+use crate::tx::{Dialect, Tx};
 use crate::value::{Row, params};
 
 /// A task in line.
@@ -26,23 +26,16 @@ pub(crate) struct Candidate {
 /// The head of one level. The index gives the order: no sort, no scan.
 pub(super) const LEVEL_HEAD: &str = "SELECT task, lane, level, arrival, queued_at \
      FROM line \
-     WHERE level = $1 \
+     WHERE level = $1 AND arrival >= $2 \
      ORDER BY arrival, queued_at, task \
-     LIMIT $2";
-const NEXT_LEVEL: &str = "SELECT level FROM line WHERE level > $1 ORDER BY level LIMIT 1";
-/// The heads of all levels in one round trip, jumping from level to level.
-pub(super) const LEVEL_HEADS: &str = "WITH RECURSIVE step (level) AS ( \
-       (SELECT level FROM line ORDER BY level LIMIT 1) \
-       UNION ALL \
-       SELECT (SELECT l.level FROM line l WHERE l.level > step.level ORDER BY l.level LIMIT 1) \
-       FROM step \
-       WHERE step.level IS NOT NULL) \
-     SELECT h.task, h.lane, h.level, h.arrival, h.queued_at \
-     FROM step \
+     LIMIT $3";
+/// The heads of all levels in one round trip.
+pub(super) const LEVEL_HEADS: &str = "SELECT h.task, h.lane, h.level, h.arrival, h.queued_at \
+     FROM line_head d \
      CROSS JOIN LATERAL ( \
        SELECT task, lane, level, arrival, queued_at \
        FROM line \
-       WHERE line.level = step.level \
+       WHERE line.level = d.level AND line.arrival >= d.arrival \
        ORDER BY arrival, queued_at, task \
        LIMIT $1) AS h";
 /// The head of one stratum.
@@ -54,10 +47,11 @@ const STRATUM_HEAD: &str = "SELECT task, lane, level, arrival, queued_at \
 /// The heads of many strata in one round trip.
 pub(super) const STRATUM_HEADS: &str = "SELECT h.task, h.lane, h.level, h.arrival, h.queued_at \
      FROM unnest($1::bigint[], $2::bigint[]) AS o (lane, level) \
+     JOIN line_head d ON d.level = o.level \
      CROSS JOIN LATERAL ( \
        SELECT task, lane, level, arrival, queued_at \
        FROM line \
-       WHERE line.lane = o.lane AND line.level = o.level \
+       WHERE line.lane = o.lane AND line.level = o.level AND line.arrival >= d.arrival \
        ORDER BY arrival, queued_at, task \
        LIMIT $3) AS h";
 
@@ -70,13 +64,18 @@ pub(crate) async fn of_levels<T: Tx>(
     let limit = i64::try_from(rows).unwrap_or(i64::MAX);
     let mut found = Vec::new();
     match (section.levels, tx.dialect()) {
-        (Levels::One, _) => found.extend(tx.query(LEVEL_HEAD.into(), params![0, limit]).await?),
+        (Levels::One, _) => {
+            if let Some(head) = section.head {
+                found.extend(tx.query(LEVEL_HEAD.into(), params![0, head, limit]).await?);
+            }
+        }
         (Levels::Many, Dialect::Postgres) => {
             found.extend(tx.query(LEVEL_HEADS.into(), params![limit]).await?);
         }
         (Levels::Many, Dialect::Sqlite) => {
-            for level in levels(tx).await? {
-                found.extend(tx.query(LEVEL_HEAD.into(), params![level, limit]).await?);
+            for mut row in tx.query("SELECT level, arrival FROM line_head".into(), params![]).await? {
+                let (level, head) = (row.int()?, row.int()?);
+                found.extend(tx.query(LEVEL_HEAD.into(), params![level, head, limit]).await?);
             }
         }
     }
@@ -107,17 +106,6 @@ pub(crate) async fn of_strata<T: Tx>(
         }
     }
     sorted(found, section)
-}
-
-/// Reads which levels have tasks in line, by jumping from one to the next.
-async fn levels<T: Tx>(tx: &mut T) -> Result<Vec<i64>, Error> {
-    let mut levels = Vec::new();
-    let mut at = i64::MIN;
-    while let Some(mut row) = first(tx, NEXT_LEVEL.into(), params![at]).await? {
-        at = row.int()?;
-        levels.push(at);
-    }
-    Ok(levels)
 }
 
 fn sorted(rows: Vec<Row>, section: &Section) -> Result<Vec<Candidate>, Error> {

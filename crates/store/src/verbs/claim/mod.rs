@@ -14,6 +14,7 @@
 pub(crate) mod heads;
 pub(crate) mod lanes;
 pub(crate) mod nothing;
+mod open;
 pub(crate) mod pick;
 pub(crate) mod section;
 
@@ -33,18 +34,17 @@ use extraboard_core::task::{Place, Task};
 use extraboard_core::why::Obstacle;
 use serde_json::json;
 
-use self::section::Section;
+use self::section::{Levels, Section};
 use super::advance::{advance, join_line};
 use super::idempotency::{self, IdempotencyKey};
 use super::{Ctx, is_full_turn};
 use crate::error::Error;
-use crate::placement::LEAVE_LINE;
 use crate::postgres::CLAIM_LOCK;
-use crate::rows::event::{self, NewEvent};
+use crate::rows::event::NewEvent;
 use crate::rows::task::task_columns;
 use crate::rows::{dispatch, task};
-use crate::tx::{Dialect, Each, Sql, Tx, Verb, expect_rows};
-use crate::value::params;
+use crate::tx::{Dialect, Sql, Tx, Verb};
+use crate::value::{Row, params};
 
 const SCOPE: &str = "claim";
 /// How often a claim looks again when what it picked was being written.
@@ -58,10 +58,10 @@ const ADVANCES_MAX: usize = 20;
 pub type Render = Arc<dyn Fn(&Task) -> String + Send + Sync>;
 
 /// The statements of a claim that touch waiting tasks on PostgreSQL, for tests
-/// of their plans: the heads of one level, of all levels and of lanes, and the lock.
+/// of their plans: the heads of one level, of all levels and of lanes, the lock, and both at once.
 #[doc(hidden)]
-pub const CLAIM_STATEMENTS: [&str; 4] =
-    [heads::LEVEL_HEAD, heads::LEVEL_HEADS, heads::STRATUM_HEADS, LOCK_SKIP.postgres];
+pub const CLAIM_STATEMENTS: [&str; 5] =
+    [heads::LEVEL_HEAD, heads::LEVEL_HEADS, heads::STRATUM_HEADS, LOCK_SKIP.postgres, TAKE_HEAD];
 
 /// One claimer's request.
 #[derive(Clone, Debug)]
@@ -113,7 +113,12 @@ impl Verb for ClaimBatch {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Answer>, Error> {
         take_claim_lock(tx).await?;
         let mut section = section::read(tx, self.ctx.now).await?;
-        let mut advanced = if section.due { advance(tx, &self.ctx).await? } else { 0 };
+        let mut advanced = 0;
+        if section.due {
+            advanced = advance(tx, &self.ctx).await?;
+            // What joined the line may be its head now.
+            section = section::read(tx, self.ctx.now).await?;
+        }
         let (mut answers, open) = self.answer_known(tx).await?;
         let claimers: Vec<_> = open.iter().map(|index| &self.requests[*index].claimer).collect();
         let mut taken = take(tx, &section, &claimers).await?;
@@ -123,6 +128,7 @@ impl Verb for ClaimBatch {
                 break;
             }
             advanced = advance(tx, &self.ctx).await?;
+            section = section::read(tx, self.ctx.now).await?;
             taken = take(tx, &section, &claimers).await?;
         }
         let claims = self.assign(tx, &open, taken, &section).await?;
@@ -235,22 +241,8 @@ impl ClaimBatch {
     }
 
     async fn write<T: Tx>(&self, tx: &mut T, claims: &[(usize, Claimed)]) -> Result<(), Error> {
-        if claims.is_empty() {
-            return Ok(());
-        }
-        let numbers: Vec<_> = claims.iter().map(|(_, claimed)| claimed.task.number.0).collect();
-        expect_rows("leaving the line", claims.len(), tx.execute(LEAVE_LINE, params![numbers]).await?)?;
-        let rows = claims
-            .iter()
-            .map(|(_, claimed)| {
-                params![claimed.task.number.0, claimed.dispatch.id.to_string(), self.ctx.now.as_micros()]
-            })
-            .collect();
-        expect_rows("claiming", claims.len(), tx.execute_each(CLAIM, rows).await?)?;
-        let dispatches: Vec<_> = claims.iter().map(|(_, claimed)| claimed.dispatch.clone()).collect();
-        dispatch::insert_all(tx, &dispatches).await?;
-        event::insert_all(tx, claims.iter().map(|(index, claimed)| self.event(*index, claimed)).collect())
-            .await?;
+        let told = claims.iter().map(|(index, claimed)| self.event(*index, claimed)).collect();
+        open::write(tx, claims.iter().map(|(_, claimed)| claimed).collect(), told).await?;
         for (index, claimed) in claims {
             let request = &self.requests[*index];
             if let Some(key) = &request.key {
@@ -363,17 +355,17 @@ const LOCK_WAIT: Sql = Sql {
     postgres: concat!(lock_candidates!(), "= ANY($1) ORDER BY t.number FOR UPDATE OF t"),
     sqlite: LOCK_SKIP.sqlite,
 };
-const CLAIM: Each = Each {
-    postgres: "UPDATE task \
-       SET state = 'running', dispatch = u.dispatch, fence = fence + 1, attempt = attempt + 1, \
-         not_before = NULL, started_at = COALESCE(started_at, u.now), updated_at = u.now \
-       FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS u (number, dispatch, now) \
-       WHERE task.number = u.number AND task.state = 'queued' AND task.dispatch IS NULL",
-    sqlite: "UPDATE task \
-       SET state = 'running', dispatch = $2, fence = fence + 1, attempt = attempt + 1, \
-         not_before = NULL, started_at = COALESCE(started_at, $3), updated_at = $3 \
-       WHERE number = $1 AND state = 'queued' AND dispatch IS NULL",
-};
+/// Takes the head of a line that has one order, and locks it, in one go.
+const TAKE_HEAD: &str = concat!(
+    "SELECT ",
+    task_columns!(),
+    ", l.level, l.arrival, l.queued_at \
+     FROM line l JOIN task t ON t.number = l.task \
+     WHERE l.level = 0 AND l.arrival >= $1 AND t.state = 'queued' \
+     ORDER BY l.arrival, l.queued_at, l.task \
+     LIMIT $2 \
+     FOR UPDATE OF t SKIP LOCKED"
+);
 
 /// A task that is locked, and its place in the line.
 struct Locked {
@@ -391,6 +383,16 @@ struct Taken {
 }
 
 impl Taken {
+    /// Adds tasks that are locked and still stand in line.
+    fn add_all(&mut self, locked: Vec<(Task, Order)>) {
+        for (task, order) in locked {
+            if task.place() == Place::Line {
+                self.add(task, order);
+            }
+        }
+        self.tasks.sort_by_key(|locked| locked.order);
+    }
+
     fn add(&mut self, task: Task, order: Order) {
         let own = task.lane();
         let lane = self.lanes.iter().position(|lane| *lane == own).unwrap_or_else(|| {
@@ -398,7 +400,6 @@ impl Taken {
             self.lanes.len() - 1
         });
         self.tasks.push(Locked { task, order, lane });
-        self.tasks.sort_by_key(|locked| locked.order);
     }
 
     /// Gives each claimer the best task that is open to it.
@@ -418,6 +419,7 @@ impl Taken {
 /// What was being written is waited for at last.
 async fn take<T: Tx>(tx: &mut T, section: &Section, claimers: &[&Claimer]) -> Result<Taken, Error> {
     let mut taken = Taken::default();
+    taken.add_all(take_head(tx, section, claimers.len()).await?);
     let mut busy: HashSet<TaskNumber> = HashSet::new();
     for look in 1..=LOOKS_MAX {
         if taken.unmet(claimers, section).is_empty() {
@@ -443,13 +445,31 @@ async fn take<T: Tx>(tx: &mut T, section: &Section, claimers: &[&Claimer]) -> Re
         let got = lock(tx, statement, &picked, section).await?;
         let got_numbers: HashSet<_> = got.iter().map(|(task, _)| task.number).collect();
         busy.extend(picked.into_iter().filter(|number| !got_numbers.contains(number)));
-        for (task, order) in got {
-            if task.place() == Place::Line {
-                taken.add(task, order);
-            }
-        }
+        taken.add_all(got);
     }
     Ok(taken)
+}
+
+/// Takes as many tasks from the head of the line as there are claimers, whatever their
+/// lanes: mostly that is all it takes, and gates are looked at afterwards.
+async fn take_head<T: Tx>(
+    tx: &mut T,
+    section: &Section,
+    claimers: usize,
+) -> Result<Vec<(Task, Order)>, Error> {
+    let limit = i64::try_from(claimers).unwrap_or(i64::MAX);
+    match (section.levels, section.head) {
+        (Levels::One, Some(head)) => {
+            let rows = tx.query(TAKE_HEAD.into(), params![head, limit]).await?;
+            rows.into_iter().map(|row| locked(row, section)).collect()
+        }
+        (Levels::One, None) => Ok(Vec::new()),
+        (Levels::Many, _) => {
+            let heads = heads::of_levels(tx, section, claimers).await?;
+            let picked: Vec<_> = heads.iter().take(claimers).map(|head| head.rank.number).collect();
+            lock(tx, LOCK_SKIP, &picked, section).await
+        }
+    }
 }
 
 impl Taken {
@@ -472,13 +492,13 @@ async fn lock<T: Tx>(
 ) -> Result<Vec<(Task, Order)>, Error> {
     let numbers: Vec<_> = picked.iter().map(|number| number.0).collect();
     let rows = tx.query(statement, params![numbers]).await?;
-    rows.into_iter()
-        .map(|mut row| {
-            let task = task::from_row(&mut row)?;
-            let (level, arrival) = (row.int()?, row.int()?);
-            let queued_at = Timestamp::from_micros(row.int()?);
-            let rank = Rank { level, arrival, queued_at, number: task.number };
-            Ok((task, rank.order(&section.profile, section.conditions.now)))
-        })
-        .collect()
+    rows.into_iter().map(|row| locked(row, section)).collect()
+}
+
+fn locked(mut row: Row, section: &Section) -> Result<(Task, Order), Error> {
+    let task = task::from_row(&mut row)?;
+    let (level, arrival) = (row.int()?, row.int()?);
+    let queued_at = Timestamp::from_micros(row.int()?);
+    let rank = Rank { level, arrival, queued_at, number: task.number };
+    Ok((task, rank.order(&section.profile, section.conditions.now)))
 }

@@ -22,6 +22,8 @@ pub(crate) struct Section {
     pub(crate) conditions: Conditions,
     /// How the line is sorted.
     pub(crate) levels: Levels,
+    /// Where the line begins, if it has one order and anything in it.
+    pub(crate) head: Option<i64>,
     /// Whether timers are due.
     pub(crate) due: bool,
 }
@@ -43,7 +45,8 @@ const FLAGS: &str = concat!(
        CASE WHEN EXISTS (SELECT 1 FROM rerank) THEN 1 ELSE 0 END, \
        CASE WHEN EXISTS (SELECT 1 FROM project WHERE deleted_at IS NULL \
          AND (status IN ('paused','canceled') OR run_limit IS NOT NULL)) THEN 1 ELSE 0 END, \
-       CASE WHEN EXISTS (SELECT 1 FROM account_gate) THEN 1 ELSE 0 END \
+       CASE WHEN EXISTS (SELECT 1 FROM account_gate) THEN 1 ELSE 0 END, \
+       (SELECT arrival FROM line_head WHERE level = 0) \
      FROM rules r"
 );
 
@@ -54,6 +57,7 @@ pub(crate) async fn read<T: Tx>(tx: &mut T, now: Timestamp) -> Result<Section, E
     let rules = rules::from_row(&mut row)?;
     let (due, reranking) = (row.flag()?, row.flag()?);
     let (gated_projects, gated_accounts) = (row.flag()?, row.flag()?);
+    let head = row.opt_int()?;
     let limits = rules.limits;
     let projects = match (limits.project.is_some(), gated_projects) {
         (true, _) => project_gates(tx, ALL_PROJECTS).await?,
@@ -64,7 +68,7 @@ pub(crate) async fn read<T: Tx>(tx: &mut T, now: Timestamp) -> Result<Section, E
     let usage = if is_limited(&limits, &projects) { usage(tx).await? } else { Usage::default() };
     let levels = if rules.profile.is_linear() && !reranking { Levels::One } else { Levels::Many };
     let conditions = Conditions { now, limits, usage, projects, accounts };
-    Ok(Section { profile: rules.profile, conditions, levels, due })
+    Ok(Section { profile: rules.profile, conditions, levels, head, due })
 }
 
 fn is_limited(limits: &Limits, projects: &HashMap<ProjectNumber, ProjectGate>) -> bool {

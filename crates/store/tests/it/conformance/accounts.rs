@@ -135,8 +135,7 @@ pub(crate) async fn l9_only_success_of_the_same_account_clears(ctx: &TestStore) 
     }
     let mut claimed = Vec::new();
     for account in [Some(team()), Some(team()), Some(account("anthropic", "own")), None] {
-        let claimer = Claimer { account, ..puller("a") };
-        claimed.push(ctx.claim_as(&claimer).await.unwrap());
+        claimed.push(ctx.claim_as(&Claimer { account, ..puller("a") }).await.unwrap());
     }
     ctx.report(&claimed[0], refused(None, None)).await;
     ctx.fail(&claimed[1], FailureClass::ExecutionFailed).await;

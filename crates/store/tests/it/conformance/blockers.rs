@@ -53,7 +53,7 @@ pub(crate) async fn a4_a_blocker_holds_until_it_is_done_or_canceled(ctx: &TestSt
 pub(crate) async fn a4_every_way_to_finish_a_blocker_frees_what_it_blocks(ctx: &TestStore) {
     for way in ["complete", "close", "cancel", "cancel while running", "delete"] {
         let blocker = ctx.add("blocker").await.number;
-        let blocked = ctx.create(blocked_by(ctx, "blocked", &[blocker])).await.number;
+        let dependent = ctx.create(blocked_by(ctx, "blocked", &[blocker])).await.number;
         assert_eq!(ctx.queue_titles().await, ["blocker"]);
         match way {
             "complete" => drop(ctx.complete(&ctx.claim().await).await),
@@ -68,26 +68,26 @@ pub(crate) async fn a4_every_way_to_finish_a_blocker_frees_what_it_blocks(ctx: &
         }
         assert_eq!(ctx.queue_titles().await, ["blocked"], "{way}");
         ctx.audit().await;
-        ctx.delete(blocked).await;
+        ctx.delete(dependent).await;
     }
 }
 
 pub(crate) async fn a4_a_failed_blocker_holds_until_it_is_done_or_given_up(ctx: &TestStore) {
     let blocker = task_in(ctx, State::Failed).await.unwrap().number;
-    let blocked = ctx.create(blocked_by(ctx, "blocked", &[blocker])).await.number;
-    assert_eq!(place(ctx, blocked).await, Place::Held);
+    let dependent = ctx.create(blocked_by(ctx, "blocked", &[blocker])).await.number;
+    assert_eq!(place(ctx, dependent).await, Place::Held);
     ctx.apply(blocker, Verb::Retry).await;
-    assert_eq!(place(ctx, blocked).await, Place::Held);
+    assert_eq!(place(ctx, dependent).await, Place::Held);
     ctx.complete(&ctx.claim().await).await;
-    assert_eq!(place(ctx, blocked).await, Place::Line);
+    assert_eq!(place(ctx, dependent).await, Place::Line);
 }
 
 pub(crate) async fn a4_all_blockers_have_to_go(ctx: &TestStore) {
     let [one, other] = [ctx.add("one").await.number, ctx.add("other").await.number];
-    let blocked = ctx.create(blocked_by(ctx, "blocked", &[one, other])).await;
-    assert_eq!(blocked.open_blockers, 2);
+    let dependent = ctx.create(blocked_by(ctx, "blocked", &[one, other])).await;
+    assert_eq!(dependent.open_blockers, 2);
     ctx.apply(other, Verb::Cancel).await;
-    assert_eq!(ctx.get(blocked.number).await.open_blockers, 1);
+    assert_eq!(ctx.get(dependent.number).await.open_blockers, 1);
     assert_eq!(ctx.queue_titles().await, ["one"]);
     ctx.complete(&ctx.claim().await).await;
     assert_eq!(ctx.queue_titles().await, ["blocked"]);
@@ -95,49 +95,49 @@ pub(crate) async fn a4_all_blockers_have_to_go(ctx: &TestStore) {
 
 pub(crate) async fn a5_blocks_and_blocked_by_are_the_same_relation(ctx: &TestStore) {
     for word in [RelationType::Blocks, RelationType::BlockedBy] {
-        let [blocker, blocked] = [ctx.add("blocker").await.number, ctx.add("blocked").await.number];
+        let [blocker, dependent] = [ctx.add("blocker").await.number, ctx.add("blocked").await.number];
         let (task, other) =
-            if word == RelationType::Blocks { (blocker, blocked) } else { (blocked, blocker) };
+            if word == RelationType::Blocks { (blocker, dependent) } else { (dependent, blocker) };
         let created = ctx.store.write(ctx.relating(task, word, other)).await.unwrap();
         assert_eq!((created.existed, created.related.relation_type), (false, word));
-        assert_eq!((created.related.relation.from, created.related.relation.to), (blocker, blocked));
+        assert_eq!((created.related.relation.from, created.related.relation.to), (blocker, dependent));
         assert_eq!(created.related.other.number, other);
         let seen = async |task| {
             let related = ctx.store.read(RelationList { task: TaskRef::Number(task) }).await.unwrap().related;
             related.into_iter().map(|one| (one.relation_type, one.other.number)).collect::<Vec<_>>()
         };
-        assert_eq!(seen(blocker).await, [(RelationType::Blocks, blocked)]);
-        assert_eq!(seen(blocked).await, [(RelationType::BlockedBy, blocker)]);
+        assert_eq!(seen(blocker).await, [(RelationType::Blocks, dependent)]);
+        assert_eq!(seen(dependent).await, [(RelationType::BlockedBy, blocker)]);
         assert_eq!(ctx.queue_titles().await, ["blocker"], "{word}");
         ctx.complete(&ctx.claim().await).await;
         assert_eq!(ctx.queue_titles().await, ["blocked"], "{word}");
-        ctx.delete(blocked).await;
+        ctx.delete(dependent).await;
     }
 }
 
 pub(crate) async fn a7_a_deleted_task_is_never_claimed_and_does_not_block(ctx: &TestStore) {
     let blocker = ctx.add("blocker").await.number;
-    let blocked = ctx.create(blocked_by(ctx, "blocked", &[blocker])).await.number;
+    let dependent = ctx.create(blocked_by(ctx, "blocked", &[blocker])).await.number;
     ctx.delete(blocker).await;
     assert_eq!(ctx.queue_titles().await, ["blocked"]);
-    let related = ctx.store.read(RelationList { task: TaskRef::Number(blocked) }).await.unwrap().related;
+    let related = ctx.store.read(RelationList { task: TaskRef::Number(dependent) }).await.unwrap().related;
     assert_eq!(related.len(), 0);
     // Nothing can be related to what was deleted.
     for relation in [
-        ctx.relating(blocked, RelationType::BlockedBy, blocker),
-        ctx.relating(blocker, RelationType::Blocks, blocked),
+        ctx.relating(dependent, RelationType::BlockedBy, blocker),
+        ctx.relating(blocker, RelationType::Blocks, dependent),
     ] {
         let refused = ctx.store.write(relation).await.unwrap_err();
         assert!(matches!(refused, Error::Invalid { .. } | Error::NoTask(_)), "{refused}");
     }
-    assert_eq!(ctx.claim().await.task.number, blocked);
+    assert_eq!(ctx.claim().await.task.number, dependent);
     assert!(ctx.try_claim().await.is_err());
 }
 
 pub(crate) async fn a7_a_held_task_that_is_deleted_is_not_woken(ctx: &TestStore) {
     let blocker = ctx.add("blocker").await.number;
-    let blocked = ctx.create(blocked_by(ctx, "blocked", &[blocker])).await.number;
-    ctx.delete(blocked).await;
+    let dependent = ctx.create(blocked_by(ctx, "blocked", &[blocker])).await.number;
+    ctx.delete(dependent).await;
     ctx.audit().await;
     ctx.complete(&ctx.claim().await).await;
     assert!(ctx.try_claim().await.is_err());
@@ -172,32 +172,32 @@ pub(crate) async fn reopening_a_blocker_holds_again(ctx: &TestStore) {
 pub(crate) async fn what_is_handed_back_while_its_blocker_is_open_is_held(ctx: &TestStore) {
     let blocker = ctx.add("blocker").await.number;
     let claimed = ctx.claim().await;
-    let blocked = ctx.add("blocked").await.number;
+    let dependent = ctx.add("blocked").await.number;
     let running = ctx.claim().await;
-    assert_eq!(running.task.number, blocked);
-    ctx.block(blocker, blocked).await.unwrap();
+    assert_eq!(running.task.number, dependent);
+    ctx.block(blocker, dependent).await.unwrap();
     ctx.report(&running, extraboard_core::report::Report::Release).await;
-    assert_eq!(place(ctx, blocked).await, Place::Held);
+    assert_eq!(place(ctx, dependent).await, Place::Held);
     ctx.complete(&claimed).await;
-    assert_eq!(ctx.claim().await.task.number, blocked);
+    assert_eq!(ctx.claim().await.task.number, dependent);
 }
 
 pub(crate) async fn a_relation_that_is_taken_back_frees(ctx: &TestStore) {
     let [one, other] = [ctx.add("one").await.number, ctx.add("other").await.number];
-    let blocked = ctx.add("blocked").await.number;
+    let dependent = ctx.add("blocked").await.number;
     let mut relations = Vec::new();
     for blocker in [one, other] {
-        relations.push(ctx.block(blocker, blocked).await.unwrap().related.relation.id);
+        relations.push(ctx.block(blocker, dependent).await.unwrap().related.relation.id);
     }
     take_back(ctx, relations[0]).await.unwrap();
-    assert_eq!(place(ctx, blocked).await, Place::Held);
+    assert_eq!(place(ctx, dependent).await, Place::Held);
     // A blocker that does not hold any more is not counted twice.
     ctx.apply(other, Verb::Cancel).await;
-    assert_eq!(place(ctx, blocked).await, Place::Line);
+    assert_eq!(place(ctx, dependent).await, Place::Line);
     take_back(ctx, relations[1]).await.unwrap();
-    assert_eq!(ctx.get(blocked).await.open_blockers, 0);
+    assert_eq!(ctx.get(dependent).await.open_blockers, 0);
     ctx.apply(other, Verb::Reopen).await;
-    assert_eq!(place(ctx, blocked).await, Place::Line);
+    assert_eq!(place(ctx, dependent).await, Place::Line);
     let gone = take_back(ctx, relations[1]).await.unwrap_err();
     assert!(matches!(gone, Error::NoRelation(id) if id == relations[1]), "{gone}");
     let events = ctx.events().await;
@@ -206,17 +206,17 @@ pub(crate) async fn a_relation_that_is_taken_back_frees(ctx: &TestStore) {
 }
 
 pub(crate) async fn the_same_relation_twice_is_one(ctx: &TestStore) {
-    let [blocker, blocked] = [ctx.add("blocker").await.number, ctx.add("blocked").await.number];
-    let first = ctx.block(blocker, blocked).await.unwrap();
+    let [blocker, dependent] = [ctx.add("blocker").await.number, ctx.add("blocked").await.number];
+    let first = ctx.block(blocker, dependent).await.unwrap();
     for again in [
-        ctx.relating(blocked, RelationType::BlockedBy, blocker),
-        ctx.relating(blocker, RelationType::Blocks, blocked),
+        ctx.relating(dependent, RelationType::BlockedBy, blocker),
+        ctx.relating(blocker, RelationType::Blocks, dependent),
     ] {
         let again = ctx.store.write(again).await.unwrap();
         assert!(again.existed);
         assert_eq!(again.related.relation, first.related.relation);
     }
-    assert_eq!(ctx.get(blocked).await.open_blockers, 1);
+    assert_eq!(ctx.get(dependent).await.open_blockers, 1);
     assert_eq!(ctx.database.raw_int("SELECT COUNT(*) FROM relation").await, 1);
     ctx.complete(&ctx.claim().await).await;
     assert_eq!(ctx.queue_titles().await, ["blocked"]);
@@ -342,10 +342,10 @@ pub(crate) async fn a_thousand_dependents_are_woken_at_once(ctx: &Arc<TestStore>
 
 pub(crate) async fn an_edit_of_a_held_task_keeps_it_held(ctx: &TestStore) {
     let blocker = ctx.add("blocker").await.number;
-    let blocked = ctx.create(blocked_by(ctx, "blocked", &[blocker])).await.number;
+    let dependent = ctx.create(blocked_by(ctx, "blocked", &[blocker])).await.number;
     let due = Some(Some(ctx.now().plus(Span::from_mins(1))));
-    ctx.edit(blocked, TaskEdit { boost: Some(9), not_before: due, ..TaskEdit::default() }).await;
-    assert_eq!(place(ctx, blocked).await, Place::Held);
+    ctx.edit(dependent, TaskEdit { boost: Some(9), not_before: due, ..TaskEdit::default() }).await;
+    assert_eq!(place(ctx, dependent).await, Place::Held);
     ctx.pass(Span::from_mins(2));
     assert_eq!(ctx.advance().await, 0);
     ctx.complete(&ctx.claim().await).await;

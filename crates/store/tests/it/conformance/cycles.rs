@@ -26,7 +26,7 @@ fn under(parent: TaskNumber, gated: bool) -> TaskEdit {
 
 /// Puts a task below another one, or says why not.
 async fn set_parent(ctx: &TestStore, task: TaskNumber, edit: TaskEdit) -> Result<(), Error> {
-    ctx.store.write(ctx.patching(person(), task, edit, None)).await.map(drop)
+    Box::pin(ctx.store.write(ctx.patching(person(), task, edit, None))).await.map(drop)
 }
 
 /// Fails unless this is the refusal of exactly that cycle, and nothing was written.

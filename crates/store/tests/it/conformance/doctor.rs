@@ -78,7 +78,7 @@ pub(crate) async fn wrong_counters_are_put_right(ctx: &TestStore) {
 pub(crate) async fn wrong_places_are_put_right(ctx: &TestStore) {
     one_of_each(ctx).await;
     let place = |task| [(task, "place")];
-    let line = |task| {
+    let in_line = |task| {
         format!(
             "INSERT INTO line (task, lane, level, arrival, queued_at) \
              SELECT {task}, lane, level, arrival, queued_at FROM line WHERE task = 2"
@@ -90,7 +90,7 @@ pub(crate) async fn wrong_places_are_put_right(ctx: &TestStore) {
     check_damage(ctx, "DELETE FROM timer WHERE task = 4", &place(4)).await;
     // Where it does not belong.
     for task in [1, 3, 4, 5, 6] {
-        check_damage(ctx, &line(task), &place(task)).await;
+        check_damage(ctx, &in_line(task), &place(task)).await;
     }
     for task in [1, 2, 4, 5, 6] {
         check_damage(ctx, &format!("INSERT INTO held (task) VALUES ({task})"), &place(task)).await;

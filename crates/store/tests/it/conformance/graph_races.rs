@@ -54,8 +54,8 @@ pub(crate) async fn a_re_rank_and_claims_never_lose_or_double_a_task(ctx: &Arc<T
             }
         });
     }
-    for index in 0..2 {
-        let (ctx, store) = (Arc::clone(ctx), Arc::clone(&stores[index]));
+    for (index, store) in stores.into_iter().enumerate() {
+        let ctx = Arc::clone(ctx);
         running.spawn(async move {
             for round in 0..6 {
                 let profile = Some(Profile::shipped(ProfileName::ALL[(round + index) % 2]));
@@ -75,15 +75,15 @@ pub(crate) async fn relating_to_a_blocker_that_is_being_finished_holds_nobody_fo
     for round in 0..ROUNDS {
         ctx.add("blocker").await;
         let blocker = ctx.claim().await;
-        let blocked = ctx.add("blocked").await.number;
-        let relation = ctx.relating(blocker.task.number, RelationType::Blocks, blocked);
+        let dependent = ctx.add("blocked").await.number;
+        let relation = ctx.relating(blocker.task.number, RelationType::Blocks, dependent);
         let (related, finished) =
             tokio::join!(one.write(relation), other.write(ctx.saying(&blocker, completed("{}"))));
         related.unwrap();
         finished.unwrap();
-        assert_eq!(ctx.get(blocked).await.place(), Place::Line, "round {round}");
+        assert_eq!(ctx.get(dependent).await.place(), Place::Line, "round {round}");
         ctx.audit().await;
-        ctx.delete(blocked).await;
+        ctx.delete(dependent).await;
     }
 }
 
@@ -98,8 +98,8 @@ pub(crate) async fn of_two_halves_of_a_cycle_one_is_refused(ctx: &TestStore) {
         };
         let blocks = ctx.relating(b, RelationType::Blocks, a);
         let (first, second) = if round % 2 == 0 {
-            let blocked = ctx.relating(a, RelationType::Blocks, b);
-            let (first, second) = tokio::join!(one.write(blocks), other.write(blocked));
+            let dependent = ctx.relating(a, RelationType::Blocks, b);
+            let (first, second) = tokio::join!(one.write(blocks), other.write(dependent));
             (first.map(drop), second.map(drop))
         } else {
             let below = ctx.patching(person(), b, gated, None);
@@ -174,9 +174,9 @@ pub(crate) async fn two_blockers_of_the_same_tasks_may_be_finished_at_once(ctx: 
             blockers.push(ctx.claim().await);
         }
         let numbers: Vec<_> = blockers.iter().map(|claimed| claimed.task.number).collect();
-        let mut blocked = Vec::new();
+        let mut dependent = Vec::new();
         for title in ["one", "other"] {
-            blocked.push(ctx.create(blocked_by(ctx, title, &numbers)).await.number);
+            dependent.push(ctx.create(blocked_by(ctx, title, &numbers)).await.number);
         }
         let finish = |index: usize| stores[index % 2].write(ctx.saying(&blockers[index], completed("{}")));
         let (a, b, c, d) = tokio::join!(finish(0), finish(1), finish(2), finish(3));
@@ -185,7 +185,7 @@ pub(crate) async fn two_blockers_of_the_same_tasks_may_be_finished_at_once(ctx: 
         }
         assert_eq!(ctx.queue_titles().await, ["one", "other"], "round {round}");
         ctx.audit().await;
-        for task in blocked {
+        for task in dependent {
             ctx.delete(task).await;
         }
     }
@@ -206,7 +206,7 @@ impl Contest {
         let store = &self.stores[index % 2];
         let mut number = i64::try_from(index).unwrap();
         while self.left.load(Ordering::SeqCst) > 0 {
-            let taken = if index % 4 == 0 {
+            let taken = if index.is_multiple_of(4) {
                 number = number % TASKS + 1;
                 self.start(store, TaskNumber(number)).await
             } else {
@@ -240,7 +240,7 @@ impl Contest {
         let claim = self.ctx.request("b");
         let (caller, edit) = (claim.caller.clone(), TaskEdit::default());
         let patch = self.ctx.patching(caller, number, edit, Some(Status::InProgress));
-        match store.write(TaskPatch { claim, ..patch }).await {
+        match Box::pin(store.write(TaskPatch { claim, ..patch })).await {
             Ok(patched) => patched.opened.map(|dispatch| Claimed { task: patched.task, dispatch }),
             Err(Error::NotReady { .. } | Error::Refused { .. }) => None,
             Err(error) => panic!("{error}"),

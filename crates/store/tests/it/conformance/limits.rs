@@ -12,7 +12,7 @@ use extraboard_core::state::Verb;
 use extraboard_core::status::Status;
 use extraboard_core::why::Obstacle;
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{Claimed, ProjectEdit, ProjectRef, TaskDraft};
+use extraboard_store::verbs::{Claimed, ProjectEdit, ProjectRef, TaskDraft, TaskEdit};
 
 use crate::harness::{TestStore, person, puller};
 
@@ -94,7 +94,7 @@ pub(crate) async fn l7_an_edit_of_the_kind_does_not_move_what_is_counted(ctx: &T
     add(ctx, 2, of_kind(Kind::Code)).await;
     ctx.limits(Limits { kinds: BTreeMap::from([(Kind::Code, 1)]), ..Limits::default() }).await;
     let claimed = ctx.claim().await;
-    let edit = extraboard_store::verbs::TaskEdit { kind: Some(Kind::Plan), ..Default::default() };
+    let edit = TaskEdit { kind: Some(Kind::Plan), ..TaskEdit::default() };
     ctx.edit(claimed.task.number, edit).await;
     assert_eq!(ctx.try_claim().await.unwrap_err(), Nothing::Limit);
     ctx.complete(&claimed).await;

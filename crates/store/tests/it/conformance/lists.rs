@@ -91,7 +91,8 @@ async fn add_crowd(ctx: &TestStore, tasks: i64) {
          FROM {numbers};
          INSERT INTO lane (project, kind, needs, owner, doors) VALUES (0, 'task', '', '', 7);
          INSERT INTO line (task, lane, arrival, queued_at)
-         SELECT t.number, n.id, {arrival}, t.queued_at FROM task t CROSS JOIN lane n;"
+         SELECT t.number, n.id, {arrival}, t.queued_at FROM task t CROSS JOIN lane n;
+         INSERT INTO line_head (level, arrival) VALUES (0, {arrival});"
     );
     ctx.database.raw(&sql).await.unwrap();
 }

@@ -10,7 +10,7 @@ use extraboard_core::kind::Kind;
 use extraboard_core::project::{Project, ProjectStatus};
 use extraboard_core::report::{FailureClass, Report, Retryable};
 use extraboard_core::state::{State, Verb};
-use extraboard_store::verbs::{Claimed, ProjectEdit, ProjectRef, TaskDraft};
+use extraboard_store::verbs::{Claimed, ProjectEdit, ProjectRef, TaskDraft, TaskEdit};
 
 use super::blockers::blocked_by;
 use crate::harness::{TestStore, below, puller};
@@ -174,29 +174,21 @@ pub(crate) async fn the_reason_that_passes_soonest_is_told(ctx: &TestStore) {
 
 pub(crate) async fn all_gates_of_a_task_have_to_open(ctx: &TestStore) {
     ctx.add("free").await;
-    let claimed = ctx.claim_as(&on_account()).await.unwrap();
-    refuse(ctx, &claimed).await;
-    ctx.delete(claimed.task.number).await;
-    let claimer = on_account();
-    let why = async || ctx.claim_as(&claimer).await.unwrap_err();
+    let free = ctx.claim_as(&on_account()).await.unwrap();
+    refuse(ctx, &free).await;
+    ctx.delete(free.task.number).await;
+    let why = async || ctx.claim_as(&on_account()).await.unwrap_err();
     // Each of these is closed for one more reason, and that one lasts longer.
-    ctx.create(TaskDraft { kind: Kind::Code, ..TaskDraft::new("t") }).await;
+    let task = ctx.create(TaskDraft { kind: Kind::Code, ..TaskDraft::new("t") }).await.number;
     assert_eq!(why().await, Nothing::RateLimited);
     ctx.limits(Limits { total: Some(0), ..Limits::default() }).await;
     assert_eq!(why().await, Nothing::Limit);
     let project = paused(ctx).await;
-    let edit = extraboard_store::verbs::TaskEdit {
-        project: Some(Some(ProjectRef::Id(project.id))),
-        ..Default::default()
-    };
-    let task = ctx.store.read(ctx.queueing(0, 1)).await.unwrap().entries;
-    assert!(task.is_empty());
-    let number = extraboard_core::id::TaskNumber(2);
-    ctx.edit(number, edit).await;
+    let edit = TaskEdit { project: Some(Some(ProjectRef::Id(project.id))), ..TaskEdit::default() };
+    ctx.edit(task, edit).await;
     assert_eq!(why().await, Nothing::Paused);
-    let edit =
-        extraboard_store::verbs::TaskEdit { owner: Some(Some("ann".to_owned())), ..Default::default() };
-    ctx.edit(number, edit).await;
+    let edit = TaskEdit { owner: Some(Some("ann".to_owned())), ..TaskEdit::default() };
+    ctx.edit(task, edit).await;
     assert_eq!(why().await, Nothing::NoMatch);
 }
 

@@ -172,10 +172,9 @@ pub(crate) async fn children_of_a_task_are_limited(ctx: &TestStore) {
     let many = format!(
         "INSERT INTO task (number, id, title, kind, state, priority, doors, max_retries, created_at, updated_at,
              parent, depth)
-           WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {} - 1)
+           WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < {CHILDREN_MAX} - 1)
            SELECT 100000 + n, '00000000-0000-7000-8000-' || (100000000000 + n), 't', 'task', 'done', 50, 7, 3,
-             1, 1, {parent}, 1 FROM s",
-        CHILDREN_MAX
+             1, 1, {parent}, 1 FROM s"
     );
     ctx.database.raw(&many).await.unwrap();
     let created = ctx.store.write(ctx.creation(below(parent, "one too many"))).await;

@@ -48,7 +48,7 @@ async fn check_ask(ctx: &TestStore, state: State, asked: Status, role: Role) {
     let Some(before) = task_in(ctx, state).await else { return };
     let edit = TaskEdit { title: Some("edited".to_owned()), ..TaskEdit::default() };
     let patch = ctx.patching(caller_in(role), before.number, edit, Some(asked));
-    let patched = ctx.store.write(patch).await;
+    let patched = Box::pin(ctx.store.write(patch)).await;
     if let Some(ask) = ask(state, asked, role) {
         check_done(&before, ask, &patched.unwrap());
     } else {
@@ -63,7 +63,7 @@ pub(crate) async fn asking_for_a_status_does_what_the_table_says(ctx: &TestStore
     for state in State::ALL {
         for asked in Status::ALL {
             for role in Role::ALL {
-                check_ask(ctx, *state, *asked, role).await;
+                Box::pin(check_ask(ctx, *state, *asked, role)).await;
             }
         }
     }

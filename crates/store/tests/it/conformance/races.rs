@@ -148,7 +148,7 @@ impl Race {
                     Ok(_) => store.write(moving(Verb::Admit)).await.map(drop),
                     Err(error) => Err(error),
                 },
-                _ => store.write(self.ctx.patching(person(), number, edit, None)).await.map(drop),
+                _ => Box::pin(store.write(self.ctx.patching(person(), number, edit, None))).await.map(drop),
             };
             assert!(matches!(done, Ok(()) | Err(Error::NoMove { .. } | Error::NoTask(_))), "{done:?}");
         }

@@ -187,7 +187,8 @@ pub(crate) async fn two_changes_that_saw_the_same_version_are_not_both_taken(ctx
             edit: RulesEdit { poll_interval_secs: Some(secs), ..RulesEdit::default() },
             if_version: Some(version),
         };
-        let (one, other) = tokio::join!(one.write(change(2)), other.write(change(3)));
+        let secs = 2 * version + 2;
+        let (one, other) = tokio::join!(one.write(change(secs)), other.write(change(secs + 1)));
         let refused = [one, other].into_iter().filter_map(Result::err).collect::<Vec<_>>();
         assert!(matches!(refused[..], [Error::Conflict(_)]), "{refused:?}");
         assert_eq!(ctx.store.read(RulesRead).await.unwrap().0.version, version + 1);

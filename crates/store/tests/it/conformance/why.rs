@@ -14,7 +14,9 @@ use extraboard_core::report::{FailureClass, Report, Retryable};
 use extraboard_core::state::{State, Verb};
 use extraboard_core::why::{Obstacle, Verdict};
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{ProjectEdit, ProjectRef, Seed, SeedSort, TaskBump, TaskDraft, Why, WhyAnswer};
+use extraboard_store::verbs::{
+    ProjectEdit, ProjectRef, Seed, SeedSort, TaskBump, TaskDraft, TaskEdit, Why, WhyAnswer,
+};
 
 use super::blockers::blocked_by;
 use super::rank::depth_first;
@@ -310,7 +312,7 @@ pub(crate) async fn the_words_are_those_of_a_claim_that_gets_nothing(ctx: &TestS
     let task = ctx.add("t").await.number;
     check_same_word(ctx, &Claimer { kinds: vec![Kind::Plan], ..puller("a") }, task).await;
     let push = Doors::new([Door::Push]).unwrap();
-    ctx.edit(task, extraboard_store::verbs::TaskEdit { doors: Some(push), ..Default::default() }).await;
+    ctx.edit(task, TaskEdit { doors: Some(push), ..TaskEdit::default() }).await;
     check_same_word(ctx, &puller("a"), task).await;
     ctx.delete(task).await;
     let task = ctx.add("t").await.number;

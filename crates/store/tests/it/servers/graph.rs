@@ -9,6 +9,7 @@ use extraboard_core::task::Place;
 use extraboard_store::Store;
 use extraboard_store::error::Error;
 use extraboard_store::verbs::{Claimed, RelationDelete, TaskDraft, TaskEdit, TaskMove};
+use tokio::task::JoinHandle;
 
 use super::{EVENTS, Hold, begin, finished, until_waiting};
 use crate::conformance::blockers::blocked_by;
@@ -158,33 +159,41 @@ async fn a_parent_left_before_it_is_finished_wakes_nobody() {
     ctx.audit().await;
 }
 
+/// Begins to write half of a cycle: a task that waits for another one.
+fn begin_half(
+    ctx: &TestStore,
+    store: &Arc<Store>,
+    [first, then]: [TaskNumber; 2],
+    over_parent: bool,
+) -> JoinHandle<Result<(), Error>> {
+    if !over_parent {
+        let half = begin(store, ctx.relating(first, RelationType::Blocks, then));
+        return tokio::spawn(async { finished(half).await.map(drop) });
+    }
+    let edit = TaskEdit {
+        parent: Some(Some(TaskRef::Number(first))),
+        gated_by_parent: Some(true),
+        ..TaskEdit::default()
+    };
+    let half = begin(store, ctx.patching(person(), then, edit, None));
+    tokio::spawn(async { finished(half).await.map(drop) })
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_second_half_of_a_cycle_sees_the_first() {
-    for over_parent in [false, true] {
+    for over_parents in [[false, false], [false, true], [true, false], [true, true]] {
         let scene = Scene::new().await;
         let Scene { ctx, one, other, task, .. } = &scene;
         let second = ctx.add("second").await.number;
         let events = Hold::of(ctx, EVENTS).await;
-        let first = begin(one, ctx.relating(*task, RelationType::Blocks, second));
+        let first_half = begin_half(ctx, one, [*task, second], over_parents[0]);
         until_waiting(&ctx.database, 1).await;
-        let refused = if over_parent {
-            let edit = TaskEdit {
-                parent: Some(Some(TaskRef::Number(second))),
-                gated_by_parent: Some(true),
-                ..TaskEdit::default()
-            };
-            let half = begin(other, ctx.patching(person(), *task, edit, None));
-            until_waiting(&ctx.database, 2).await;
-            events.let_go().await;
-            finished(half).await.map(drop)
-        } else {
-            let half = begin(other, ctx.relating(second, RelationType::Blocks, *task));
-            until_waiting(&ctx.database, 2).await;
-            events.let_go().await;
-            finished(half).await.map(drop)
-        };
-        finished(first).await.unwrap();
-        assert!(matches!(refused, Err(Error::Cycle(_))), "{refused:?}");
+        let second_half = begin_half(ctx, other, [second, *task], over_parents[1]);
+        until_waiting(&ctx.database, 2).await;
+        events.let_go().await;
+        finished(first_half).await.unwrap();
+        let refused = finished(second_half).await;
+        assert!(matches!(refused, Err(Error::Cycle(_))), "{over_parents:?}: {refused:?}");
         scene.check_free(*task).await;
     }
 }
