@@ -59,12 +59,11 @@ async fn hit<T: Tx>(
     tx.execute(FIRST.into(), key()).await?;
     let row = first(tx, LOCK.into(), key()).await?;
     // Somebody's success may have opened it between the two statements.
-    let before = match row {
-        Some(mut row) => AccountGate { hits: row.int()?, until: Timestamp::from_micros(row.int()?) },
-        None => {
-            tx.execute(FIRST.into(), key()).await?;
-            AccountGate::default()
-        }
+    let before = if let Some(mut row) = row {
+        AccountGate { hits: row.int()?, until: Timestamp::from_micros(row.int()?) }
+    } else {
+        tx.execute(FIRST.into(), key()).await?;
+        AccountGate::default()
     };
     let after = before.hit(ctx.now, retry_after);
     let mut params = key();

@@ -91,8 +91,8 @@ async fn relate<T: Tx>(tx: &mut T, ctx: &Ctx, relation: &Relation) -> Result<(),
     // The blocker before what it blocks: whoever finishes it does the same. Its state
     // is read with the lock, so that it is either done here or wakes the other one later.
     let blocker = task::lock_even_deleted(tx, relation.from).await?;
-    let blocked = task::lock_even_deleted(tx, relation.to).await?;
-    block(tx, ctx, relation, &blocker, blocked).await
+    let waiting = task::lock_even_deleted(tx, relation.to).await?;
+    block(tx, ctx, relation, &blocker, waiting).await
 }
 
 /// Makes a locked task wait for a locked blocker.
@@ -101,12 +101,12 @@ pub(crate) async fn block<T: Tx>(
     ctx: &Ctx,
     relation: &Relation,
     blocker: &Task,
-    blocked: Task,
+    waiting: Task,
 ) -> Result<(), Error> {
     relation::insert(tx, relation).await?;
-    let open_blockers = blocked.open_blockers + i64::from(holds_back(blocker));
-    let after = Task { open_blockers, ..blocked.clone() };
-    change_facts(tx, ctx, vec![(blocked, after)], vec![created(ctx, relation)]).await
+    let open_blockers = waiting.open_blockers + i64::from(holds_back(blocker));
+    let after = Task { open_blockers, ..waiting.clone() };
+    change_facts(tx, ctx, vec![(waiting, after)], vec![created(ctx, relation)]).await
 }
 
 fn created(ctx: &Ctx, relation: &Relation) -> NewEvent {

@@ -35,7 +35,7 @@ impl Verb for RelationDelete {
         let row = first(tx, BY_ID.into(), params![self.relation.to_string()]).await?;
         let relation = relation::from_row(&mut row.ok_or(Error::NoRelation(self.relation))?)?;
         let blocker = task::lock_even_deleted(tx, relation.from).await?;
-        let blocked = task::lock_even_deleted(tx, relation.to).await?;
+        let waiting = task::lock_even_deleted(tx, relation.to).await?;
         let sql = "DELETE FROM relation WHERE id = $1";
         let deleted = tx.execute(sql.into(), params![self.relation.to_string()]).await?;
         expect_rows("deleting a relation", 1, deleted)?;
@@ -48,8 +48,8 @@ impl Verb for RelationDelete {
         if relation.relation_type != RelationType::Blocks {
             return event::insert_all(tx, vec![event]).await;
         }
-        let open_blockers = blocked.open_blockers - i64::from(holds_back(&blocker));
-        let after = Task { open_blockers, ..blocked.clone() };
-        change_facts(tx, &self.ctx, vec![(blocked, after)], vec![event]).await
+        let open_blockers = waiting.open_blockers - i64::from(holds_back(&blocker));
+        let after = Task { open_blockers, ..waiting.clone() };
+        change_facts(tx, &self.ctx, vec![(waiting, after)], vec![event]).await
     }
 }

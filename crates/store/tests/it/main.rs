@@ -167,6 +167,13 @@ conformance_suite! {
         l14_in_depth_first_the_worst_plan_is_first_after_patience_made_up_for_it,
         l14_in_depth_first_a_plan_is_not_starved_by_more_than_can_be_worked_off,
         l14_in_pipeline_a_day_of_age_makes_up_for_a_point;
+    heads:
+        whatever_gets_ahead_of_the_head_is_found,
+        what_comes_due_or_is_freed_ahead_of_the_head_is_found,
+        a_line_that_was_empty_begins_anew,
+        each_level_has_a_head_of_its_own,
+        a_re_rank_takes_the_heads_along,
+        a_head_that_is_too_far_on_is_put_right;
     reorder:
         a_task_moves_by_as_few_points_as_it_takes,
         a_task_that_stands_right_is_not_touched,

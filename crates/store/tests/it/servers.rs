@@ -58,7 +58,7 @@ fn begin<V: Verb>(store: &Arc<Store>, verb: V) -> JoinHandle<Result<V::Output, E
 /// Counts the sessions that wait for a lock.
 async fn waiting(database: &Database) -> i64 {
     let waiting = "SELECT COUNT(*) FROM pg_stat_activity \
-       WHERE datname = current_database() AND wait_event_type = 'Lock'";
+       WHERE datname = current_database() AND backend_type = 'client backend' AND wait_event_type = 'Lock'";
     database.raw_int(waiting).await
 }
 

@@ -3,7 +3,7 @@
 use extraboard_core::event::EventType;
 use extraboard_core::id::{TaskNumber, TaskRef};
 use extraboard_core::kind::Kind;
-use extraboard_core::reason::Reason;
+use extraboard_core::report::Report;
 use extraboard_core::state::{State, Verb};
 use extraboard_store::verbs::{Checked, Doctor, DoctorRepair, TaskDraft, TaskEdit};
 
@@ -127,14 +127,25 @@ pub(crate) async fn places_without_a_task_are_taken_away(ctx: &TestStore) {
     assert_eq!(ctx.database.raw_int(count).await, 4);
 }
 
+/// Does damage to what a task says of its dispatch, and has it put right.
+async fn check_dispatch(ctx: &TestStore, task: TaskNumber, dispatch: &str) {
+    ctx.audit().await;
+    let line = ctx.queue_titles().await;
+    let sql = format!("UPDATE task SET dispatch = {dispatch} WHERE number = {task}");
+    ctx.database.raw(&sql).await.unwrap();
+    assert!(told(&examine(ctx).await).contains(&(task.0, "dispatch")));
+    repair(ctx).await;
+    assert_eq!(told(&examine(ctx).await), []);
+    assert_eq!(ctx.queue_titles().await, line);
+}
+
 pub(crate) async fn a_dispatch_that_is_not_named_is_named_again(ctx: &TestStore) {
     // Reopened while its dispatch is ending: queued, and not to be handed out yet.
     let task = ctx.add("t").await.number;
     let claimed = ctx.claim().await;
     ctx.apply(task, Verb::Cancel).await;
     ctx.apply(task, Verb::Reopen).await;
-    let forgotten = format!("UPDATE task SET dispatch = NULL WHERE number = {task}");
-    check_damage(ctx, &forgotten, &[(task.0, "dispatch")]).await;
+    check_dispatch(ctx, task, "NULL").await;
     ctx.complete(&claimed).await;
     assert_eq!(ctx.queue_titles().await, ["t"]);
 }
@@ -142,10 +153,8 @@ pub(crate) async fn a_dispatch_that_is_not_named_is_named_again(ctx: &TestStore)
 pub(crate) async fn a_dispatch_that_is_closed_is_not_named_any_more(ctx: &TestStore) {
     let task = ctx.add("t").await.number;
     let claimed = ctx.claim().await;
-    ctx.terminate(&claimed.dispatch, Reason::CooperativePreemption).await;
-    ctx.report(&claimed, extraboard_core::report::Report::Release).await;
-    let kept = format!("UPDATE task SET dispatch = '{}' WHERE number = {task}", claimed.dispatch.id);
-    check_damage(ctx, &kept, &[(task.0, "dispatch")]).await;
+    ctx.report(&claimed, Report::Release).await;
+    check_dispatch(ctx, task, &format!("'{}'", claimed.dispatch.id)).await;
     assert_eq!(ctx.claim().await.task.number, task);
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod cycles;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod graph_races;
+pub(crate) mod heads;
 pub(crate) mod idempotency;
 pub(crate) mod leases;
 pub(crate) mod limits;

@@ -87,10 +87,10 @@ pub(crate) struct Gates<'a> {
 impl Gates<'_> {
     /// Tells whether a claimer may be handed a ready task now.
     pub(crate) fn let_through(&self, task: &Task, claimer: &Claimer, held: &[Held]) -> bool {
-        self.fits(task, claimer) && self.is_worked_on(task, claimer) && self.has_room(task, claimer, held)
+        Self::fits(task, claimer) && self.is_worked_on(task, claimer) && self.has_room(task, claimer, held)
     }
 
-    fn fits(&self, task: &Task, claimer: &Claimer) -> bool {
+    fn fits(task: &Task, claimer: &Claimer) -> bool {
         let has_all = task.needs.words().all(|need| claimer.capabilities.words().any(|can| can == need));
         let door = Door::ALL.iter().any(|door| *door == claimer.door && task.doors.contains(*door));
         door && has_all

@@ -211,25 +211,18 @@ impl Step {
             .map(|task| task.number)
             .filter(|number| !world.deleted.contains(number))
             .collect();
-        let pick = |index: Index| (!living.is_empty()).then(|| *index.get(&living));
         match self {
             Self::Create(draft) => create(ctx, world, draft, &living).await,
             Self::Pass(secs) => ctx.pass(Span::from_secs(secs)),
             Self::Sweep => sweep(ctx, world).await,
             Self::Claim(names) => claim(ctx, world, &names).await,
             Self::Report(index, said) => report(ctx, world, index, said).await,
+            Self::Unrelate(index) => unrelate(ctx, world, index).await,
             Self::Limits(limits) => {
                 ctx.limits(limits.clone()).await;
                 world.limits = limits;
             }
-            Self::Profile(name, changes) => {
-                let mut profile = Profile::shipped(name);
-                for (key, number) in changes {
-                    profile.set(key, number).unwrap();
-                }
-                ctx.profile(profile.clone()).await;
-                world.profile = profile;
-            }
+            Self::Profile(name, changes) => profile(ctx, world, name, &changes).await,
             Self::Goal(project, status) => goal(ctx, world, project, status).await,
             Self::Status(project, status) => {
                 let edit = ProjectEdit { status: Some(status), ..ProjectEdit::default() };
@@ -241,37 +234,36 @@ impl Step {
                 ctx.edit_project(&world.projects[project], edit).await;
                 world.states.get_mut(&world.projects[project].number).unwrap().run_limit = limit;
             }
-            Self::Unrelate(index) => unrelate(ctx, world, index).await,
-            Self::Edit(index, change) => match pick(index) {
-                Some(task) => edit(ctx, world, task, change).await,
-                None => {}
-            },
-            Self::Reparent(index, parent) => match pick(index) {
-                Some(task) => reparent(ctx, world, task, parent.and_then(pick)).await,
-                None => {}
-            },
-            Self::Relate(blocker, blocked) => match (pick(blocker), pick(blocked)) {
-                (Some(blocker), Some(blocked)) => relate(ctx, world, blocker, blocked).await,
-                _ => {}
-            },
-            Self::Move(index, verb) => match pick(index) {
-                Some(task) => apply(ctx, world, task, verb).await,
-                None => {}
-            },
-            Self::Delete(index) => match pick(index) {
-                Some(task) => delete(ctx, world, task).await,
-                None => {}
-            },
-            Self::Provide(index, path) => match pick(index) {
-                Some(task) => provide(ctx, world, task, PATHS[path]).await,
-                None => {}
-            },
-            Self::Reorder(task, other, before) => match (pick(task), pick(other)) {
-                (Some(task), Some(other)) => reorder(ctx, world, task, other, before).await,
-                _ => {}
-            },
+            _ if living.is_empty() => {}
+            step => Box::pin(step.run_on(ctx, world, &living)).await,
         }
     }
+
+    /// Does what is done to a task that is there.
+    async fn run_on(self, ctx: &TestStore, world: &mut World, living: &[TaskNumber]) {
+        let pick = |index: Index| *index.get(living);
+        match self {
+            Self::Edit(task, change) => Box::pin(edit(ctx, world, pick(task), change)).await,
+            Self::Reparent(task, parent) => reparent(ctx, world, pick(task), parent.map(pick)).await,
+            Self::Relate(first, then) => relate(ctx, world, pick(first), pick(then)).await,
+            Self::Move(task, verb) => apply(ctx, world, pick(task), verb).await,
+            Self::Delete(task) => delete(ctx, world, pick(task)).await,
+            Self::Provide(task, path) => provide(ctx, world, pick(task), PATHS[path]).await,
+            Self::Reorder(task, other, before) => {
+                reorder(ctx, world, pick(task), pick(other), before).await;
+            }
+            _ => unreachable!("steps of the desk are done above"),
+        }
+    }
+}
+
+async fn profile(ctx: &TestStore, world: &mut World, name: ProfileName, changes: &[(&'static str, i64)]) {
+    let mut profile = Profile::shipped(name);
+    for (key, number) in changes {
+        profile.set(key, *number).unwrap();
+    }
+    ctx.profile(profile.clone()).await;
+    world.profile = profile;
 }
 
 async fn create(ctx: &TestStore, world: &mut World, draft: Draft, living: &[TaskNumber]) {
@@ -391,19 +383,19 @@ async fn reparent(ctx: &TestStore, world: &mut World, task: TaskNumber, parent: 
     }
 }
 
-async fn relate(ctx: &TestStore, world: &mut World, blocker: TaskNumber, blocked: TaskNumber) {
-    let known = world.relations.iter().any(|(_, from, to)| (*from, *to) == (blocker, blocked));
-    let done = ctx.block(blocker, blocked).await;
-    if blocker == blocked {
+async fn relate(ctx: &TestStore, world: &mut World, first: TaskNumber, then: TaskNumber) {
+    let known = world.relations.iter().any(|(_, from, to)| (*from, *to) == (first, then));
+    let done = ctx.block(first, then).await;
+    if first == then {
         assert!(matches!(done, Err(Error::Invalid { .. })), "{done:?}");
         return;
     }
-    let cycle = reaches(world, blocked, blocker);
+    let cycle = reaches(world, then, first);
     assert_eq!(matches!(done, Err(Error::Cycle(_))), cycle && !known, "{done:?}");
     if let Ok(created) = done {
         assert_eq!(created.existed, known);
         if !known {
-            world.relations.push((created.related.relation.id, blocker, blocked));
+            world.relations.push((created.related.relation.id, first, then));
         }
     }
 }

@@ -120,13 +120,9 @@ impl World {
         let artifact_missing =
             task.artifact.as_ref().is_some_and(|path| !self.provided.contains(&(task.project, path.clone())));
         let in_hand = self.hand_outs.iter().any(|out| out.open && out.claimed.task.number == task.number);
-        task.state == State::Queued
-            && !deleted(task.number)
-            && !in_hand
-            && !blocked
-            && !(task.gated_by_parent && parent_open)
-            && !artifact_missing
-            && task.not_before.is_none()
+        let waits_for_parent = task.gated_by_parent && parent_open;
+        let held = blocked || waits_for_parent || artifact_missing || task.not_before.is_some();
+        task.state == State::Queued && !deleted(task.number) && !in_hand && !held
     }
 
     /// Returns the ready tasks, best first.
@@ -204,10 +200,10 @@ impl World {
 
     /// `why` says next of exactly the task the claimer would get.
     async fn check_why(&self, ctx: &TestStore, claimer: &Claimer, expected: &[Task]) {
-        for (index, task) in expected.iter().take(2).enumerate() {
+        for (place, task) in (1..).zip(expected.iter().take(2)) {
             let why = ctx.why(task.number, Some(claimer.clone())).await;
-            let verdict = if index == 0 { Verdict::Next } else { Verdict::Waiting };
-            assert_eq!((why.verdict, why.position), (verdict, Some(index as i64 + 1)), "#{}", task.number);
+            let verdict = if place == 1 { Verdict::Next } else { Verdict::Waiting };
+            assert_eq!((why.verdict, why.position), (verdict, Some(place)), "#{}", task.number);
             let score = why.score.unwrap();
             let shown = Numbers::of(&self.profile);
             let has_goal = task.project.is_some_and(|project| self.with_goal.contains(&project));
@@ -216,9 +212,9 @@ impl World {
             let queued_later = task.queued_at.unwrap() > ctx.now();
             assert!(queued_later || i128::from(score.total()) == exact.div_euclid(super::brute::POINT));
         }
-        let others = self.tasks.iter().filter(|task| !self.deleted.contains(&task.number));
-        let other =
-            others.filter(|task| expected.first().is_none_or(|best| best.number != task.number)).next_back();
+        let is_other = |task: &&Task| expected.first().is_none_or(|best| best.number != task.number);
+        let is_there = |task: &&Task| !self.deleted.contains(&task.number);
+        let other = self.tasks.iter().rfind(|task| is_there(task) && is_other(task));
         if let Some(other) = other {
             assert_ne!(ctx.why(other.number, Some(claimer.clone())).await.verdict, Verdict::Next);
         }

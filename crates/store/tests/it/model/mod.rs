@@ -24,7 +24,7 @@ fn check(cases: u32, fresh: impl AsyncFn() -> TestStore) {
             let ctx = fresh().await;
             let mut board = Board::default();
             for step in steps {
-                step.check(&ctx, &mut board).await;
+                Box::pin(step.check(&ctx, &mut board)).await;
                 board.compare(&ctx).await;
             }
             ctx.store.close().await;

@@ -98,7 +98,7 @@ impl Step {
             Self::Reprioritize(item, points) => {
                 let item = item.index(board.items.len());
                 let priority = Some(PriorityEdit::Points(Priority::new(points).unwrap()));
-                if edit(ctx, board, item, TaskEdit { priority, ..TaskEdit::default() }).await {
+                if Box::pin(edit(ctx, board, item, TaskEdit { priority, ..TaskEdit::default() })).await {
                     board.items[item].points = points;
                 }
             }
@@ -106,7 +106,7 @@ impl Step {
                 let item = item.index(board.items.len());
                 let not_before = wait_secs.map(|secs| ctx.now().plus(Span::from_secs(secs)));
                 let delay = TaskEdit { not_before: Some(not_before), ..TaskEdit::default() };
-                if edit(ctx, board, item, delay).await {
+                if Box::pin(edit(ctx, board, item, delay)).await {
                     board.items[item].not_before = not_before.filter(|at| *at > ctx.now());
                 }
             }

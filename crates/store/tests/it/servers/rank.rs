@@ -5,8 +5,8 @@ use extraboard_core::kind::Kind;
 use extraboard_core::profile::{Profile, ProfileName};
 use extraboard_core::project::GoalStatus;
 use extraboard_store::verbs::{
-    GoalCreate, GoalDelete, GoalEdit, GoalGet, GoalPatch, ProjectEdit, ProjectPatch, ProjectRef, Rerank,
-    Reranked, RulesChange, RulesEdit, TaskDraft,
+    GoalCreate, GoalDelete, GoalEdit, GoalGet, GoalPatch, HeadAdvance, ProjectEdit, ProjectPatch, ProjectRef,
+    Rerank, Reranked, RulesChange, RulesEdit, TaskDraft,
 };
 
 use super::{EVENTS, FIRST_LANE, Hold, begin, finished, until_waiting, until_waiting_or};
@@ -174,4 +174,25 @@ async fn a_goal_given_up_while_a_project_takes_it_does_not_count() {
         let counted = ctx.database.raw_int("SELECT goal_active FROM project").await;
         assert_eq!(counted, 0, "deletes {deletes}, project first {project_first}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn heads_that_move_on_wait_for_what_enters_the_line() {
+    let ctx = TestStore::postgres().await;
+    let [one, other] = ctx.replicas().await;
+    let project = ctx.project("payments").await;
+    ctx.create(TaskDraft { kind: Kind::Plan, boost: 9, ..TaskDraft::new("ahead") }).await;
+    // The task is behind the head, so it leaves that alone, and not in line yet.
+    let lane = Hold::of(&ctx, FIRST_LANE).await;
+    let draft = TaskDraft { project: Some(ProjectRef::Id(project.id)), ..TaskDraft::new("entering") };
+    let create = begin(&one, ctx.creation(draft));
+    until_waiting(&ctx.database, 1).await;
+    assert_eq!(ctx.claim().await.task.title, "ahead");
+    let advance = begin(&other, HeadAdvance);
+    until_waiting_or(&ctx.database, 2, &advance).await;
+    lane.let_go().await;
+    finished(create).await.unwrap();
+    finished(advance).await.unwrap();
+    ctx.audit().await;
+    assert_eq!(ctx.claim().await.task.title, "entering");
 }
