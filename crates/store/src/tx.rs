@@ -58,12 +58,26 @@ pub trait Tx: Send {
     ) -> impl Future<Output = Result<u64, Error>> + Send;
 }
 
+/// What a transaction begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// Nothing.
+    Plain,
+    /// The claim lock, in the same round trip: it is held by one desk at a time, so each
+    /// one saved under it counts for all of them. (SQLite has one writer.)
+    ClaimLock,
+}
+
 /// A domain verb: one transaction, one meaning.
 ///
 /// The trait is sealed by `Tx`, which only this crate can name.
 pub trait Verb: Send + Sync + 'static {
     /// What it answers.
     type Output: Send + 'static;
+
+    /// What the transaction begins with.
+    #[doc(hidden)]
+    const BEGIN: Begin = Begin::Plain;
 
     /// Runs the verb. It may run again if the database asks for a retry, so it
     /// must not keep anything outside the transaction.

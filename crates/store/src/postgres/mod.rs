@@ -10,12 +10,14 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 use crate::error::Error;
 use crate::migrate;
 use crate::store::Opening;
-use crate::tx::Verb;
+use crate::tx::{Begin, Verb};
 
 /// The lock that serialises migrations.
 pub(crate) const MIGRATION_LOCK: i64 = 0x7862_0001;
 /// The lock every claim takes first.
 pub(crate) const CLAIM_LOCK: i64 = 0x7862_0002;
+/// Two statements, so that the snapshot of the next one is taken under the lock.
+const BEGIN_CLAIM: &str = "BEGIN; SELECT pg_advisory_xact_lock(2019688450)";
 /// The lock under which relations and parents change.
 pub(crate) const GRAPH_LOCK: i64 = 0x7862_0003;
 /// The lock that whatever enters the line shares, and a change of ranks takes.
@@ -102,8 +104,11 @@ impl Postgres {
     }
 
     async fn once<V: Verb>(&self, verb: &V) -> Result<V::Output, Failure> {
-        let tx = self.pool.begin().await.map_err(classify)?;
-        let (output, tx) = tx::PgTx::run(tx, verb).await?;
+        let tx = match V::BEGIN {
+            Begin::Plain => self.pool.begin().await,
+            Begin::ClaimLock => self.pool.begin_with(BEGIN_CLAIM).await,
+        };
+        let (output, tx) = tx::PgTx::run(tx.map_err(classify)?, verb).await?;
         tx.commit().await.map_err(classify)?;
         Ok(output)
     }
@@ -207,6 +212,11 @@ pub fn redacted(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn claims_begin_with_the_claim_lock() {
+        assert!(BEGIN_CLAIM.ends_with(&format!("pg_advisory_xact_lock({CLAIM_LOCK})")));
+    }
 
     #[test]
     fn passwords_are_not_shown() {

@@ -27,6 +27,8 @@ const EVENTS: &str = "LOCK TABLE event IN SHARE MODE";
 /// Stops whatever enters the line after it has read what it is to be ranked by.
 const FIRST_LANE: &str =
     "INSERT INTO lane (project, kind, needs, owner, doors) VALUES (1, 'task', '', '', 7)";
+/// Stops whatever enters the line before it reads that: a change of ranks takes this lock.
+const RANK_LOCK: &str = "SELECT pg_advisory_xact_lock(x'78620004'::bigint)";
 
 /// What a transaction of the test's own holds until it is let go.
 struct Hold(PgConnection);

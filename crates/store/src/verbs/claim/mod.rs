@@ -1,6 +1,6 @@
 //! Claim: hand out the best tasks to whoever waits, in one transaction.
 //!
-//! 1. Take the claim lock, as a statement of its own, so that every later
+//! 1. Begin with the claim lock, as a statement of its own, so that every later
 //!    snapshot is taken under it. (SQLite has one writer.)
 //! 2. Read the rules and the state of every gate; advance timers that are due.
 //! 3. Answer requests whose idempotency key is known.
@@ -43,7 +43,7 @@ use crate::postgres::CLAIM_LOCK;
 use crate::rows::event::NewEvent;
 use crate::rows::task::task_columns;
 use crate::rows::{dispatch, task};
-use crate::tx::{Dialect, Sql, Tx, Verb};
+use crate::tx::{Begin, Dialect, Sql, Tx, Verb};
 use crate::value::{Row, params};
 
 const SCOPE: &str = "claim";
@@ -110,8 +110,9 @@ type Answer = Result<Result<Claimed, Nothing>, Error>;
 impl Verb for ClaimBatch {
     type Output = Vec<Answer>;
 
+    const BEGIN: Begin = Begin::ClaimLock;
+
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Answer>, Error> {
-        take_claim_lock(tx).await?;
         let mut section = section::read(tx, self.ctx.now).await?;
         let mut advanced = 0;
         if section.due {
@@ -327,6 +328,7 @@ fn obstacle(task: &Task, request: &ClaimRequest, section: &Section) -> Option<Ob
     audience.closed_gates(&task.lane(), &section.conditions).into_iter().next().map(Obstacle::Gate)
 }
 
+/// Takes the claim lock in the middle of a transaction.
 pub(crate) async fn take_claim_lock<T: Tx>(tx: &mut T) -> Result<(), Error> {
     if tx.dialect() == Dialect::Postgres {
         tx.execute("SELECT pg_advisory_xact_lock($1)".into(), params![CLAIM_LOCK]).await?;

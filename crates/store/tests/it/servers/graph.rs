@@ -11,7 +11,7 @@ use extraboard_store::error::Error;
 use extraboard_store::verbs::{Claimed, RelationDelete, TaskDraft, TaskEdit, TaskMove};
 use tokio::task::JoinHandle;
 
-use super::{EVENTS, Hold, begin, finished, until_waiting};
+use super::{EVENTS, Hold, RANK_LOCK, begin, finished, until_waiting};
 use crate::conformance::blockers::blocked_by;
 use crate::harness::{TestStore, below, completed, person};
 
@@ -140,23 +140,29 @@ async fn a_parent_is_read_with_its_lock() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_parent_left_before_it_is_finished_wakes_nobody() {
+async fn a_parent_left_before_it_is_reopened_holds_nobody() {
     let scene = Scene::new().await;
-    let Scene { ctx, one, other, running, .. } = &scene;
-    let open = ctx.create(TaskDraft { state: State::Backlog, ..TaskDraft::new("open") }).await.number;
-    let draft = TaskDraft { gated_by_parent: true, ..below(scene.number(), "child") };
+    let Scene { ctx, one, other, task, .. } = &scene;
+    let root = ctx.create(TaskDraft { state: State::Backlog, ..TaskDraft::new("root") }).await.number;
+    let next = ctx.create(below(root, "next parent")).await.number;
+    let draft = TaskDraft { gated_by_parent: true, ..below(*task, "child") };
     let child = ctx.create(draft).await.number;
-    let events = Hold::of(ctx, EVENTS).await;
-    let edit = TaskEdit { parent: Some(Some(TaskRef::Number(open))), ..TaskEdit::default() };
-    let patch = begin(one, ctx.patching(person(), child, edit, None));
+    for done in [*task, next] {
+        ctx.apply(done, Verb::Close).await;
+    }
+    // When it is reopened it is held, so that it does not wait for the rank lock itself.
+    ctx.block(scene.number(), *task).await.unwrap();
+    let ranks = Hold::of(ctx, RANK_LOCK).await;
+    let edit = TaskEdit { parent: Some(Some(TaskRef::Number(next))), ..TaskEdit::default() };
+    let leave = begin(one, ctx.patching(person(), child, edit, None));
     until_waiting(&ctx.database, 1).await;
-    let finish = begin(other, ctx.saying(running, completed("{}")));
+    let parent = TaskRef::Number(*task);
+    let reopen = begin(other, TaskMove { ctx: ctx.ctx(person()), task: parent, verb: Verb::Reopen });
     until_waiting(&ctx.database, 2).await;
-    events.let_go().await;
-    finished(patch).await.unwrap();
-    finished(finish).await.unwrap();
-    assert_eq!(ctx.get(child).await.place(), Place::Held);
-    ctx.audit().await;
+    ranks.let_go().await;
+    finished(leave).await.unwrap();
+    finished(reopen).await.unwrap();
+    scene.check_free(child).await;
 }
 
 /// Begins to write half of a cycle: a task that waits for another one.

@@ -9,11 +9,8 @@ use extraboard_store::verbs::{
     Rerank, Reranked, RulesChange, RulesEdit, TaskDraft,
 };
 
-use super::{EVENTS, FIRST_LANE, Hold, begin, finished, until_waiting, until_waiting_or};
+use super::{EVENTS, FIRST_LANE, Hold, RANK_LOCK, begin, finished, until_waiting, until_waiting_or};
 use crate::harness::{TestStore, person};
-
-/// What whatever enters the line shares, and a change of ranks takes.
-const RANK_LOCK: &str = "SELECT pg_advisory_xact_lock(x'78620004'::bigint)";
 
 fn depth_first() -> RulesEdit {
     RulesEdit { profile: Some(Profile::shipped(ProfileName::DepthFirst)), ..RulesEdit::default() }
