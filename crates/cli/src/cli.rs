@@ -47,6 +47,7 @@ pub(crate) enum Command {
     Queue(commands::queue::Args),
     Show(commands::show::Args),
     List(commands::list::Args),
+    Edit(commands::edit::Args),
     Done(commands::done::Args),
     Fail(commands::fail::Args),
     Release(commands::release::Args),
@@ -67,6 +68,7 @@ pub(crate) enum Command {
     Resume(commands::resume::Args),
     Profile(commands::profile::Args),
     Limits(commands::limits::Args),
+    Gates(commands::gates::Args),
     Doctor(commands::doctor::Args),
     Config(commands::config::Args),
 }
@@ -84,6 +86,7 @@ impl Command {
             Self::Queue(args) => commands::queue::run(args, ctx).await,
             Self::Show(args) => commands::show::run(args, ctx).await,
             Self::List(args) => commands::list::run(args, ctx).await,
+            Self::Edit(args) => commands::edit::run(args, ctx).await,
             Self::Done(args) => commands::done::run(args, ctx).await,
             Self::Fail(args) => commands::fail::run(args, ctx).await,
             Self::Release(args) => commands::release::run(args, ctx).await,
@@ -104,6 +107,7 @@ impl Command {
             Self::Resume(args) => commands::resume::run(args, ctx).await,
             Self::Profile(args) => commands::profile::run(args, ctx).await,
             Self::Limits(args) => commands::limits::run(args, ctx).await,
+            Self::Gates(args) => commands::gates::run(args, ctx).await,
             Self::Doctor(args) => commands::doctor::run(args, ctx).await,
             Self::Config(args) => commands::config::run(args, ctx),
         }

@@ -3,6 +3,7 @@
 mod claimer;
 mod each;
 mod holder;
+mod number;
 mod or_none;
 mod priority;
 
@@ -16,7 +17,9 @@ pub(crate) mod config;
 pub(crate) mod depend;
 pub(crate) mod doctor;
 pub(crate) mod done;
+pub(crate) mod edit;
 pub(crate) mod fail;
+pub(crate) mod gates;
 pub(crate) mod goals;
 pub(crate) mod limits;
 pub(crate) mod list;

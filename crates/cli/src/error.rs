@@ -58,6 +58,8 @@ pub(crate) struct CliError {
     /// The API's word, where it was the API that refused.
     code: Option<String>,
     hint: Option<String>,
+    /// Why there was nothing, in a word for programs.
+    reason: Option<String>,
 }
 
 /// A failure as it is told: by Display to people, as JSON to programs.
@@ -66,6 +68,8 @@ pub(crate) struct Report<'a> {
     error: &'a str,
     code: &'a str,
     hint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
 }
 
 impl fmt::Display for Report<'_> {
@@ -83,7 +87,7 @@ const TASK_FLAGS: &FlagNames = &[("agentSummary", "--summary")];
 
 impl CliError {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), code: None, hint: None }
+        Self { kind, message: message.into(), code: None, hint: None, reason: None }
     }
 
     /// Returns a failure whose parts were reported one by one.
@@ -98,6 +102,12 @@ impl CliError {
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the word that tells programs why there was nothing.
+    pub(crate) fn reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
         self
     }
 
@@ -126,7 +136,8 @@ impl CliError {
             return None;
         }
         let code = self.code.as_deref().unwrap_or(self.kind.code());
-        Some(Report { error: &self.message, code, hint: self.hint.as_deref() })
+        let (hint, reason) = (self.hint.as_deref(), self.reason.as_deref());
+        Some(Report { error: &self.message, code, hint, reason })
     }
 
     /// Translates a refusal about one task.
@@ -343,6 +354,10 @@ mod tests {
             assert_eq!(serde_json::to_string(&error.report().unwrap()).unwrap(), expected);
         };
         check(CliError::new(Kind::Failed, "no"), r#"{"error":"no","code":"failed","hint":null}"#);
+        check(
+            CliError::new(Kind::NotFound, "no").reason("limit"),
+            r#"{"error":"no","code":"not_found","hint":null,"reason":"limit"}"#,
+        );
         check(
             CliError::new(Kind::NoDesk, "no").hint("try"),
             r#"{"error":"no","code":"no_desk","hint":"try"}"#,

@@ -171,7 +171,7 @@ impl Profile {
     /// Tells whether age grows for ever at one rate, so that one order of all
     /// tasks holds at any time.
     pub const fn is_linear(&self) -> bool {
-        self.age_boost_max.is_none() || self.age_boost == 0
+        !matches!(self.age_boost_max, Some(max) if max == 0 || self.age_boost > 0)
     }
 
     /// Returns the parts of a task's score.
@@ -204,8 +204,11 @@ impl Profile {
 
     /// Returns how long age counts, in microseconds; nothing if for ever.
     fn capped_after(&self) -> Option<i64> {
-        let max = self.age_boost_max.filter(|_| self.age_boost > 0)?;
-        Some(max.saturating_mul(self.age_span.micros()) / self.age_boost)
+        match self.age_boost_max? {
+            0 => Some(0),
+            max if self.age_boost > 0 => Some(max.saturating_mul(self.age_span.micros()) / self.age_boost),
+            _ => None,
+        }
     }
 
     /// Returns the place of these points in a linear order: the larger the later.

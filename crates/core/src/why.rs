@@ -90,7 +90,9 @@ impl Obstacle {
             Self::Parent { .. } => Verdict::Held,
             Self::Ending(_) | Self::NotBefore(_) | Self::Behind(_) => Verdict::Waiting,
             Self::Gate(Gate::Project(_, ProjectStatus::Canceled)) => Verdict::Impossible,
-            Self::Gate(Gate::Project(..) | Gate::Limit { .. } | Gate::RateLimited(..)) => Verdict::Waiting,
+            // Nothing that ends makes room under a limit of nothing.
+            Self::Gate(Gate::Project(..) | Gate::Limit { limit: 0, .. }) => Verdict::Blocked,
+            Self::Gate(Gate::Limit { .. } | Gate::RateLimited(..)) => Verdict::Waiting,
             Self::Gate(_) => Verdict::Impossible,
         }
     }
@@ -137,7 +139,7 @@ impl Obstacle {
             Self::Held => "finish what it waits for".to_owned(),
             Self::NotBefore(_) => "wait for its moment, or take that back".to_owned(),
             Self::Gate(gate) => gate_change(gate),
-            Self::Behind(_) => "work off what is ahead of it, or raise its priority or boost".to_owned(),
+            Self::Behind(_) => "work off what is ahead of it, or raise its boost".to_owned(),
         }
     }
 }
@@ -181,6 +183,7 @@ fn gate_change(gate: &Gate) -> String {
         Gate::Needs(missing) => format!("claim with {}, or drop the need", missing.join(", ")),
         Gate::Owner(owner) => format!("claim for {owner}"),
         Gate::Project(name, _) => format!("resume project {name}"),
+        Gate::Limit { limit: 0, .. } => "raise the limit".to_owned(),
         Gate::Limit { .. } => "one of those ends, or the limit is raised".to_owned(),
         Gate::RateLimited(..) => "wait, or work on another account".to_owned(),
     }

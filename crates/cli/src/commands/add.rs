@@ -8,6 +8,7 @@ use extraboard_api::issue::IssueCreate;
 use extraboard_api::issue_ref::IssueRef;
 use extraboard_core::profile::Profile;
 
+use crate::commands::number::{points, whole};
 use crate::commands::priority::Priority;
 use crate::context::Context;
 use crate::error::{CliError, FlagNames, Kind};
@@ -56,7 +57,7 @@ pub(crate) struct Args {
     priority: Priority,
 
     /// How much it matters, in points from 1 to 100
-    #[arg(long, value_name = "N", conflicts_with = "priority", value_parser = clap::value_parser!(i64).range(1..=100))]
+    #[arg(long, value_name = "N", conflicts_with = "priority", value_parser = points)]
     points: Option<i64>,
 
     /// Where it starts
@@ -68,7 +69,7 @@ pub(crate) struct Args {
     doors: Vec<Door>,
 
     /// How often to try again after a failure, 0 to 100; 3 if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     max_retries: Option<i64>,
 
     /// Do not hand it out before then: a time such as 2026-05-01T12:00:00Z, or a span from now such as 10m or
@@ -88,7 +89,7 @@ pub(crate) struct Args {
     gate: Gate,
 
     /// Raise its score by so many points; fewer than none lower it
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     boost: Option<i64>,
 
     /// What a claimer must be able to do, for example `rust,gpu`
@@ -143,8 +144,9 @@ impl StartState {
     }
 }
 
+/// A way by which a task may leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Door {
+pub(crate) enum Door {
     Any,
     Pull,
     Push,
@@ -174,23 +176,15 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
 }
 
 fn request(args: &Args, ctx: &Context) -> Result<IssueCreate, CliError> {
-    let description = match args.description.as_deref() {
-        Some("-") => Some(read_description()?),
-        other => other.map(str::to_owned),
-    };
-    let not_before = args.not_before.map(|moment| {
-        let too_far = || CliError::new(Kind::Usage, "--not-before lies beyond the end of time");
-        moment.resolve(ctx.now).ok_or_else(too_far)
-    });
     Ok(IssueCreate {
         title: args.title.clone(),
         kind: args.kind.clone(),
-        description,
+        description: args.description.as_deref().map(description).transpose()?,
         status: Some(args.state.status().to_owned()),
         priority_value: Some(args.points.unwrap_or(args.priority.points())),
         doors: Some(door_names(&args.doors)),
         max_retries: args.max_retries,
-        not_before: not_before.transpose()?.map(|timestamp| timestamp.to_string()),
+        not_before: args.not_before.map(|moment| not_before(moment, ctx)).transpose()?,
         project_id: args.project.clone(),
         parent_id: args.parent.as_ref().map(issue_ref),
         gated_by_parent: (args.gate.gated || args.gate.ungated).then_some(args.gate.gated),
@@ -203,7 +197,18 @@ fn request(args: &Args, ctx: &Context) -> Result<IssueCreate, CliError> {
     })
 }
 
-fn issue_ref(task: &TaskRef) -> IssueRef {
+/// Returns the text itself, or what standard input says.
+pub(crate) fn description(text: &str) -> Result<String, CliError> {
+    if text == "-" { read_description() } else { Ok(text.to_owned()) }
+}
+
+/// Returns a moment as it is sent.
+pub(crate) fn not_before(moment: Moment, ctx: &Context) -> Result<String, CliError> {
+    let too_far = || CliError::new(Kind::Usage, "--not-before lies beyond the end of time");
+    moment.resolve(ctx.now).map(|timestamp| timestamp.to_string()).ok_or_else(too_far)
+}
+
+pub(crate) fn issue_ref(task: &TaskRef) -> IssueRef {
     IssueRef::from(task.route())
 }
 
@@ -214,7 +219,7 @@ async fn gates_by_parent(client: &Client) -> Result<bool, CliError> {
     Ok(profile.name.parse().is_ok_and(|name| Profile::shipped(name).gates_by_parent()))
 }
 
-fn door_names(doors: &[Door]) -> Vec<String> {
+pub(crate) fn door_names(doors: &[Door]) -> Vec<String> {
     let mut names: Vec<&str> = doors.iter().flat_map(|door| door.names()).copied().collect();
     names.sort_unstable();
     names.dedup();

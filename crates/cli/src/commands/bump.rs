@@ -3,6 +3,7 @@
 use extraboard_api::envelope::One;
 use extraboard_api::order::IssueBump;
 
+use crate::commands::number::whole;
 use crate::context::Context;
 use crate::error::{CliError, FlagNames};
 use crate::output::clean_line;
@@ -18,7 +19,7 @@ pub(crate) struct Args {
     id: TaskRef,
 
     /// By so many points; fewer than none lower it
-    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = whole)]
     by: i64,
 }
 

@@ -80,11 +80,13 @@ fn nothing(reason: &str) -> CliError {
         "not_before" => ("what is queued waits for its time", None),
         "paused" => ("the project of what is in line is paused", Some("`xb projects` shows which")),
         "limit" => ("as much as the limits allow is handed out", Some("`xb limits` shows them")),
-        "rate_limited" => ("the provider account refuses work for a while", None),
+        "rate_limited" => {
+            ("the provider account refuses work for a while", Some("`xb gates` shows until when"))
+        }
         "no_match" => ("what is in line is not for this claimer", Some(in_line)),
         other => (other, None),
     };
-    let error = CliError::new(Kind::NotFound, format!("nothing to claim: {why}"));
+    let error = CliError::new(Kind::NotFound, format!("nothing to claim: {why}")).reason(reason);
     match hint {
         Some(hint) => error.hint(hint),
         None => error,

@@ -1,12 +1,12 @@
 //! `xb depend`
 
-use extraboard_api::client::Client;
+use extraboard_api::client::{Client, ClientError};
 use extraboard_api::envelope::Many;
 use extraboard_api::issue_ref::IssueRef;
 use extraboard_api::relation::{Relation, RelationCreate};
 
 use crate::context::Context;
-use crate::error::{CliError, FlagNames};
+use crate::error::{CliError, FlagNames, Kind};
 use crate::task_ref::TaskRef;
 
 /// What a task that waits for another one is to it.
@@ -22,13 +22,17 @@ pub(crate) struct Args {
     id: TaskRef,
 
     /// The tasks that come first
-    #[arg(long, required = true, value_name = "ID")]
+    #[arg(long, required = true, value_name = "ID,…", value_delimiter = ',')]
     on: Vec<TaskRef>,
 }
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let client = ctx.desk()?.client;
     let known = dependencies(&client, &args.id).await?;
+    // Looked up before anything is said, so that a wrong number changes nothing.
+    for on in &args.on {
+        client.issue_get(&on.route()).await.map_err(|error| unknown(&error, on))?;
+    }
     let (mut relations, mut lines) = (Vec::new(), Vec::new());
     let mut failed = Ok(());
     for on in &args.on {
@@ -53,6 +57,15 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
         ctx.out.show(&Many { data: relations, total }, |_| lines.concat())?;
     }
     failed
+}
+
+fn unknown(error: &ClientError, on: &TaskRef) -> CliError {
+    match error {
+        ClientError::Api { status: 404, .. } => {
+            CliError::new(Kind::Usage, format!("--on: there is no task {on}"))
+        }
+        other => CliError::of_request(other, FLAGS),
+    }
 }
 
 /// Returns the relations by which a task waits for others.

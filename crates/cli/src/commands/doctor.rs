@@ -43,14 +43,17 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let examined = examine(&client, look).await?;
     let unrepaired = examined.differences.iter().filter(|difference| !difference.repaired).count();
     ctx.out.show(&One { data: &examined }, |_| {
-        talk(&format!("{} tasks checked, {} differences", examined.checked, examined.differences.len()));
+        let (tasks, differences) = (examined.checked, examined.differences.len());
+        let one_task = if tasks == 1 { "" } else { "s" };
+        talk(&format!("{tasks} task{one_task} checked, {}", counted(differences)));
         examined.differences.iter().map(line).collect()
     })?;
     if unrepaired == 0 {
         return Ok(());
     }
-    let found = CliError::new(Kind::Failed, format!("{unrepaired} differences were found and not repaired"));
-    Err(if args.repair { found } else { found.hint("repair them with `xb doctor --repair`") })
+    let was = if unrepaired == 1 { "was" } else { "were" };
+    let found = CliError::new(Kind::Failed, format!("{} {was} found and not repaired", counted(unrepaired)));
+    Err(if args.repair { found } else { found.hint("repair with `xb doctor --repair`") })
 }
 
 /// Goes through all tasks, page by page.
@@ -75,6 +78,10 @@ async fn examine(client: &Client, look: Look) -> Result<Examined, CliError> {
             Some(_) => after = next,
         }
     }
+}
+
+fn counted(differences: usize) -> String {
+    if differences == 1 { "1 difference".to_owned() } else { format!("{differences} differences") }
 }
 
 fn line(difference: &Difference) -> String {

@@ -4,6 +4,7 @@ use extraboard_api::client::{Client, ClientError};
 use extraboard_api::envelope::{Many, One, PageQuery};
 use extraboard_api::goal::{Goal, GoalCreate, GoalPatch};
 
+use crate::commands::number::whole;
 use crate::commands::or_none::OrNone;
 use crate::context::Context;
 use crate::error::{CliError, FlagNames};
@@ -30,11 +31,11 @@ pub(crate) struct Args {
     command: Option<Command>,
 
     /// At most this many, 1 to 200; 50 if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     limit: Option<i64>,
 
     /// Leave out the first so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     offset: Option<i64>,
 }
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use extraboard_api::envelope::One;
 use extraboard_api::rules::{Limits, LimitsPut, RulesPut};
 
+use crate::commands::number::whole_or_none;
 use crate::commands::or_none::{Named, OrNone};
 use crate::context::Context;
 use crate::error::{CliError, FlagNames, Kind};
@@ -36,28 +37,28 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct SetArgs {
     /// Altogether
-    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true, value_parser = whole_or_none)]
     total: Option<OrNone<i64>>,
 
     /// Of tasks of a kind, for example code=5 or code=none
-    #[arg(long, value_name = "KIND=N|none")]
+    #[arg(long, value_name = "KIND=N|none", value_parser = kind_limit)]
     kind: Vec<Named<OrNone<i64>>>,
 
     /// Of each project that has no limit of its own
-    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true, value_parser = whole_or_none)]
     project: Option<OrNone<i64>>,
 
     /// To each agent that has no limit of its own
-    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true, value_parser = whole_or_none)]
     agent: Option<OrNone<i64>>,
 
     /// To a particular agent, for example ada=2; with ada=none it has no limit, with ada=default that of the
     /// others
-    #[arg(long, value_name = "NAME=N|none|default")]
+    #[arg(long, value_name = "NAME=N|none|default", value_parser = agent_limit)]
     agent_named: Vec<Named<OwnLimit>>,
 
     /// On each provider account
-    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true, value_parser = whole_or_none)]
     account: Option<OrNone<i64>>,
 }
 
@@ -75,6 +76,14 @@ impl FromStr for OwnLimit {
     fn from_str(text: &str) -> Result<Self, ParseIntError> {
         if text == "default" { Ok(Self::Default) } else { text.parse().map(Self::Own) }
     }
+}
+
+fn kind_limit(text: &str) -> Result<Named<OrNone<i64>>, &'static str> {
+    Named::read(text, "expected a name and a number or none, such as code=5")
+}
+
+fn agent_limit(text: &str) -> Result<Named<OwnLimit>, &'static str> {
+    Named::read(text, "expected a name and a number, none or default, such as ada=5")
 }
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {

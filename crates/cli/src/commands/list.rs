@@ -2,6 +2,7 @@
 
 use extraboard_api::issue::{IssueList, IssueQuery};
 
+use crate::commands::number::whole;
 use crate::commands::priority::Priority;
 use crate::context::Context;
 use crate::error::{CliError, FlagNames};
@@ -42,11 +43,11 @@ pub(crate) struct Args {
     parent: Option<TaskRef>,
 
     /// At most this many, 1 to 200; 50 if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     limit: Option<i64>,
 
     /// Leave out the first so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     offset: Option<i64>,
 
     /// Go on where another page ended

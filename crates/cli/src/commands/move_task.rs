@@ -12,7 +12,8 @@ const FLAGS: &FlagNames = &[("before", "--before"), ("after", "--after")];
 
 /// Move a task before or after another one in line
 ///
-/// Its boost changes by the least that puts it there.
+/// Its boost changes by the least that puts it there, so it may pass others, too, and others may stand between
+/// the two. Nothing changes if it stands there already.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The task
@@ -26,11 +27,11 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Place {
-    /// Right before this task
+    /// Somewhere before this task
     #[arg(long, value_name = "ID")]
     before: Option<TaskRef>,
 
-    /// Right after this task
+    /// Somewhere after this task
     #[arg(long, value_name = "ID")]
     after: Option<TaskRef>,
 }

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use extraboard_api::client::Client;
 use extraboard_api::envelope::One;
-use extraboard_api::rules::{LimitsPut, ProfilePut, RulesPut};
-use extraboard_core::gate::Limits;
+use extraboard_api::rules::{Limits, LimitsPut, ProfilePut, Rules, RulesPut};
+use extraboard_core::kind::Kind;
 use extraboard_core::profile::{BadNumber, Profile, ProfileName};
 use extraboard_store::verbs::RulesEdit;
 
 use crate::commands::or_none::Named;
-use crate::config;
+use crate::config::{self, Key};
 use crate::context::Context;
-use crate::error::{CliError, FlagNames, Kind};
+use crate::error::{CliError, FlagNames, Kind as Failure};
 use crate::output::rules_page;
 
 const FLAGS: &FlagNames = &[("name", "NAME")];
@@ -35,7 +35,8 @@ enum Command {
 /// Change the profile in force; what waits is put in its order
 ///
 /// With NAME: that profile as it is shipped, with the numbers of --set. With --set alone: the profile in force,
-/// with those numbers. With neither: the profile, limits and poll interval that the configuration mentions.
+/// with those numbers. With neither: the profile, limits and poll interval that the configuration mentions; limits
+/// that it does not mention stay.
 #[derive(Debug, clap::Args)]
 struct ApplyArgs {
     /// The profile: pipeline or `depth_first`
@@ -43,8 +44,12 @@ struct ApplyArgs {
     name: Option<String>,
 
     /// Set a number of the profile, for example code=120
-    #[arg(long, value_name = "KEY=N")]
+    #[arg(long, value_name = "KEY=N", value_parser = number)]
     set: Vec<Named<i64>>,
+}
+
+fn number(text: &str) -> Result<Named<i64>, &'static str> {
+    Named::read(text, "expected a name and a number, such as code=120")
 }
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
@@ -75,14 +80,22 @@ async fn change(args: &ApplyArgs, ctx: &Context, client: &Client) -> Result<Rule
             let if_version = Some(rules.version);
             Ok(RulesPut { profile: Some(profile), if_version, ..RulesPut::default() })
         }
-        (None, true) => of_config(&ctx.load()?.config.rules.said),
+        (None, true) => {
+            let configured = ctx.load()?.config.rules;
+            something_said(&configured.said)?;
+            Ok(of_config(&configured, client.rules_get().await?))
+        }
     }
 }
 
 /// Sets numbers of a profile, each of which must be one.
 fn set(profile: &mut ProfilePut, numbers: &[Named<i64>]) -> Result<(), CliError> {
-    let bad_name = |_| CliError::new(Kind::Usage, "NAME: expected pipeline or depth_first");
+    let bad_name = |_| CliError::new(Failure::Usage, "NAME: expected pipeline or depth_first");
     let mut checked = Profile::shipped(profile.name.parse::<ProfileName>().map_err(bad_name)?);
+    if AGE_RATES.iter().all(|rate| numbers.iter().any(|number| number.name == *rate)) {
+        let both = format!("--set: expected one of {} and {}, not both", AGE_RATES[0], AGE_RATES[1]);
+        return Err(CliError::new(Failure::Usage, both));
+    }
     for Named { name, value } in numbers {
         checked.set(name, *value).map_err(|bad| bad_number(&bad))?;
         if AGE_RATES.contains(&name.as_str()) {
@@ -94,7 +107,7 @@ fn set(profile: &mut ProfilePut, numbers: &[Named<i64>]) -> Result<(), CliError>
 }
 
 fn bad_number(bad: &BadNumber) -> CliError {
-    let error = CliError::new(Kind::Usage, format!("--set: {bad}"));
+    let error = CliError::new(Failure::Usage, format!("--set: {bad}"));
     match bad {
         BadNumber::Key(key) => match config::nearest(key, Profile::keys()) {
             Some(nearest) => error.hint(format!("did you mean {nearest}?")),
@@ -104,18 +117,25 @@ fn bad_number(bad: &BadNumber) -> CliError {
     }
 }
 
-fn of_config(said: &RulesEdit) -> Result<RulesPut, CliError> {
+fn something_said(said: &RulesEdit) -> Result<(), CliError> {
     if *said == RulesEdit::default() {
         let nothing = "the configuration says nothing about profile, limits or poll interval";
         let hint = "name a profile, or a file with --config; `xb config show` shows what is set where";
-        return Err(CliError::new(Kind::Usage, nothing).hint(hint));
+        return Err(CliError::new(Failure::Usage, nothing).hint(hint));
     }
-    Ok(RulesPut {
+    Ok(())
+}
+
+/// Returns the rules in force with what the configuration mentions.
+fn of_config(configured: &config::Rules, rules: Rules) -> RulesPut {
+    let said = &configured.said;
+    RulesPut {
         profile: said.profile.as_ref().map(profile_put),
-        limits: said.limits.as_ref().map(limits_put),
+        limits: said.limits.as_ref().map(|_| merged(configured, rules.limits)),
         poll_interval_secs: said.poll_interval_secs,
-        if_version: None,
-    })
+        // Refused if somebody else changes the rules in between.
+        if_version: Some(rules.version),
+    }
 }
 
 fn profile_put(profile: &Profile) -> ProfilePut {
@@ -123,19 +143,34 @@ fn profile_put(profile: &Profile) -> ProfilePut {
     ProfilePut { name: profile.name.as_str().to_owned(), numbers }
 }
 
-fn limits_put(limits: &Limits) -> LimitsPut {
-    LimitsPut {
-        total: limits.total,
-        kinds: limits.kinds.iter().map(|(kind, limit)| (kind.as_str().to_owned(), Some(*limit))).collect(),
-        project: limits.project,
-        agent: limits.agent,
-        agents: limits.agents.iter().map(|(name, limit)| (name.clone(), Some(*limit))).collect(),
-        account: limits.account,
+/// Returns the limits in force with those that the configuration mentions.
+fn merged(configured: &config::Rules, in_force: Limits) -> LimitsPut {
+    let (limits, said) = (&configured.limits, &configured.said_limits);
+    let mut put = LimitsPut::from(in_force);
+    for (key, place, limit) in [
+        (Key::LimitTotal, &mut put.total, limits.total),
+        (Key::LimitProject, &mut put.project, limits.project),
+        (Key::LimitAgent, &mut put.agent, limits.agent),
+        (Key::LimitAccount, &mut put.account, limits.account),
+    ] {
+        if said.contains(&key) {
+            *place = limit;
+        }
     }
+    for kind in Kind::ALL.iter().filter(|kind| said.contains(&Key::LimitKind(**kind))) {
+        match limits.kinds.get(kind) {
+            Some(limit) => put.kinds.insert(kind.as_str().to_owned(), Some(*limit)),
+            None => put.kinds.remove(kind.as_str()),
+        };
+    }
+    put.agents.extend(limits.agents.iter().map(|(name, limit)| (name.clone(), Some(*limit))));
+    put
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn numbers(pairs: &[(&str, i64)]) -> Vec<Named<i64>> {
@@ -158,7 +193,7 @@ mod tests {
     fn numbers_that_make_no_sense_are_refused_here() {
         let check = |pair, expected: &str| {
             let error = set(&mut pipeline(&[]), &numbers(&[pair])).unwrap_err();
-            assert_eq!(error.kind(), Kind::Usage);
+            assert_eq!(error.kind(), Failure::Usage);
             assert_eq!(error.report().unwrap().to_string(), expected);
         };
         check(("cod", 1), "xb: --set: a profile has no number \"cod\"\nhint: did you mean code?");
@@ -168,11 +203,49 @@ mod tests {
     }
 
     #[test]
+    fn two_rates_of_age_are_refused() {
+        let both = numbers(&[("age_boost_per_minute", 2), ("age_boost_per_day", 2)]);
+        let error = set(&mut pipeline(&[]), &both).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "--set: expected one of age_boost_per_day and age_boost_per_minute, not both"
+        );
+    }
+
+    #[test]
     fn a_configuration_that_says_nothing_changes_nothing() {
-        let error = of_config(&RulesEdit::default()).unwrap_err();
+        let error = something_said(&RulesEdit::default()).unwrap_err();
         assert!(error.message().contains("says nothing"), "{}", error.message());
-        let said = RulesEdit { poll_interval_secs: Some(5), ..RulesEdit::default() };
-        let put = RulesPut { poll_interval_secs: Some(5), ..RulesPut::default() };
-        assert_eq!(of_config(&said).unwrap(), put);
+    }
+
+    fn check_config(variables: &[(&str, &str)], expected: &serde_json::Value) {
+        let home = ("HOME".to_owned(), "/nowhere".to_owned());
+        let said = variables.iter().map(|(name, value)| (format!("EXTRABOARD_{name}"), (*value).to_owned()));
+        let environment = config::Environment::of(said.chain([home]));
+        let loaded = config::load(&config::Flags::default(), &environment).unwrap();
+        let in_force: Rules = serde_json::from_value(json!({
+            "version": 3, "profile": {"name": "pipeline"}, "pollIntervalSecs": 1,
+            "limits": {"total": 9, "kinds": {"code": 5, "plan": 2}, "agent": 4, "agents": {"ada": 1, "bob": null}}
+        }))
+        .unwrap();
+        let put = of_config(&loaded.config.rules, in_force);
+        assert_eq!(serde_json::to_value(put).unwrap(), *expected);
+    }
+
+    #[test]
+    fn limits_that_the_configuration_does_not_mention_stay() {
+        check_config(&[("POLL_INTERVAL_SECS", "5")], &json!({"pollIntervalSecs": 5, "ifVersion": 3}));
+        check_config(
+            &[
+                ("LIMITS_TOTAL", "none"),
+                ("LIMITS_KINDS_CODE", "7"),
+                ("LIMITS_KINDS_PLAN", "none"),
+                ("LIMITS_AGENTS", "cleo=3"),
+            ],
+            &json!({
+                "limits": {"kinds": {"code": 7}, "agent": 4, "agents": {"ada": 1, "bob": null, "cleo": 3}},
+                "ifVersion": 3
+            }),
+        );
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use extraboard_api::envelope::{Many, One, PageQuery};
 use extraboard_api::project::{Project, ProjectCreate, ProjectPatch};
 
+use crate::commands::number::{whole, whole_or_none};
 use crate::commands::or_none::OrNone;
 use crate::context::Context;
 use crate::error::{CliError, FlagNames};
@@ -29,11 +30,11 @@ pub(crate) struct Args {
     command: Option<Command>,
 
     /// At most this many, 1 to 200; 50 if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     limit: Option<i64>,
 
     /// Leave out the first so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     offset: Option<i64>,
 }
 
@@ -74,7 +75,7 @@ struct AddArgs {
     workspace: Option<String>,
 
     /// How many of its tasks may be handed out at once
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     limit: Option<i64>,
 
     /// The goal it serves, by uuid
@@ -110,7 +111,7 @@ struct EditArgs {
     workspace: Option<OrNone<String>>,
 
     /// Hand out so many of its tasks at once, or as many as there are (none)
-    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true, value_parser = whole_or_none)]
     limit: Option<OrNone<i64>>,
 
     /// Let it serve this goal, by uuid, or none

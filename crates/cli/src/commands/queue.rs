@@ -2,8 +2,9 @@
 
 use extraboard_api::dispatch::{Breakdown, Queue, QueueEntry, QueueQuery};
 
-use crate::commands::claimer::{FLAGS, Wants};
-use crate::context::Context;
+use crate::commands::claimer::{FLAGS, Wants, WorksOn};
+use crate::commands::number::whole;
+use crate::context::{AgentName, Context};
 use crate::error::CliError;
 use crate::output::{Align, Style, Table, talk};
 
@@ -11,15 +12,22 @@ use crate::output::{Align, Style, Table, talk};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// At most this many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     limit: Option<i64>,
 
     /// Leave out the first so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole)]
     offset: Option<i64>,
+
+    /// What this agent would get
+    #[arg(long, value_name = "NAME")]
+    agent: Option<AgentName>,
 
     #[command(flatten)]
     wants: Wants,
+
+    #[command(flatten)]
+    works_on: WorksOn,
 
     #[command(flatten)]
     columns: Columns,
@@ -38,12 +46,12 @@ pub(crate) struct Columns {
 }
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
-    let client = ctx.desk()?.client;
+    let client = ctx.desk_as(args.agent.as_ref())?.client;
     let query = QueueQuery {
         limit: args.limit,
         offset: args.offset,
         all: args.columns.all.then_some(true),
-        ..QueueQuery::from(args.wants.query())
+        ..QueueQuery::from(args.works_on.add_to(args.wants.query()))
     };
     let queue = client.queue(&query).await.map_err(|error| CliError::of_request(&error, FLAGS))?;
     ctx.out.show(&queue, |style| {

@@ -16,7 +16,7 @@ pub(crate) struct Args {
     id: TaskRef,
 
     /// The tasks that need not come first any more
-    #[arg(long, required = true, value_name = "ID")]
+    #[arg(long, required = true, value_name = "ID,…", value_delimiter = ',')]
     on: Vec<TaskRef>,
 }
 

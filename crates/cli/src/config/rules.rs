@@ -25,6 +25,8 @@ pub(crate) struct Rules {
     pub(crate) poll_interval_secs: i64,
     /// What somebody said; a desk keeps to what its database says otherwise.
     pub(crate) said: RulesEdit,
+    /// Which limits somebody mentioned.
+    pub(crate) said_limits: Vec<Key>,
 }
 
 impl Rules {
@@ -39,12 +41,13 @@ pub(super) fn resolve(layer: &Layer) -> Result<Rules, ConfigProblem> {
     let profile = profile(layer)?;
     let limits = limits(layer)?;
     let poll_interval_secs = value(layer, Key::PollIntervalSecs, poll_interval_secs)?;
+    let said_limits: Vec<Key> = Key::of_limits().filter(|key| layer.is_said(*key)).collect();
     let said = RulesEdit {
         profile: Key::of_profile().any(|key| layer.is_said(key)).then(|| profile.clone()),
-        limits: Key::of_limits().any(|key| layer.is_said(key)).then(|| limits.clone()),
+        limits: (!said_limits.is_empty()).then(|| limits.clone()),
         poll_interval_secs: layer.is_said(Key::PollIntervalSecs).then_some(poll_interval_secs),
     };
-    Ok(Rules { profile, limits, poll_interval_secs, said })
+    Ok(Rules { profile, limits, poll_interval_secs, said, said_limits })
 }
 
 fn profile(layer: &Layer) -> Result<Profile, ConfigProblem> {

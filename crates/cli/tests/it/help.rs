@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-const COMMANDS: [&[&str]; 43] = [
+const COMMANDS: [&[&str]; 46] = [
     &[],
     &["up"],
     &["serve"],
@@ -15,6 +15,7 @@ const COMMANDS: [&[&str]; 43] = [
     &["queue"],
     &["show"],
     &["list"],
+    &["edit"],
     &["done"],
     &["fail"],
     &["release"],
@@ -44,6 +45,8 @@ const COMMANDS: [&[&str]; 43] = [
     &["profile", "apply"],
     &["limits"],
     &["limits", "set"],
+    &["gates"],
+    &["gates", "open"],
     &["doctor"],
     &["config"],
     &["config", "show"],

@@ -6,7 +6,6 @@ use axum::Json;
 use axum::extract::State;
 use extraboard_api::order::{IssueMove, IssueMoved};
 use extraboard_core::id::TaskRef;
-use extraboard_core::why::POSITION_MAX;
 use extraboard_store::verbs::{Side, TaskReorder};
 
 use crate::app::App;
@@ -28,7 +27,7 @@ pub(crate) async fn handle(
     Ok(Json(IssueMoved {
         data: convert::issue(moved.task, None),
         position: moved.position,
-        position_capped: moved.position.is_some_and(|position| position >= POSITION_MAX),
+        position_capped: moved.capped,
     }))
 }
 

@@ -9,15 +9,15 @@ use extraboard_core::capabilities::Capabilities;
 use extraboard_core::clock::Timestamp;
 use extraboard_core::event::EventType;
 use extraboard_core::graph::DEPTH_MAX;
-use extraboard_core::id::{DispatchId, TaskNumber};
+use extraboard_core::id::{DispatchId, ProjectNumber, TaskNumber};
 use extraboard_core::line::Rank;
 use extraboard_core::state::Verb as TaskVerb;
 use extraboard_core::task::{Place, Task};
 use serde_json::json;
 
 use super::change::is_open_parent;
-use super::rules::is_reranking;
-use super::{Ctx, graph};
+use super::rules::{goal_changed, is_reranking};
+use super::{Ctx, artifact, graph};
 use crate::error::Error;
 use crate::placement;
 use crate::rows::event::{self, NewEvent};
@@ -72,6 +72,10 @@ impl Verb for Doctor {
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Checked, Error> {
         let tasks = page(tx, self.after, self.limit).await?;
         let mut checked = Checked { count: tasks.len(), ..Checked::default() };
+        if self.after == TaskNumber(0) {
+            let wrong = wrong_goals(tx).await?;
+            checked.differences.extend(wrong.into_iter().map(|(_, difference)| difference));
+        }
         if i64::try_from(tasks.len()) == Ok(self.limit) {
             checked.next = tasks.last().map(|task| task.number);
         }
@@ -107,7 +111,13 @@ impl Verb for DoctorRepair {
         numbers.sort_unstable();
         numbers.dedup();
         checked.differences.clear();
-        for number in numbers {
+        if self.after == TaskNumber(0) {
+            for (project, difference) in wrong_goals(tx).await? {
+                goal_changed(tx, &self.ctx, project).await?;
+                checked.differences.push(difference);
+            }
+        }
+        for number in numbers.into_iter().filter(|number| *number > 0) {
             checked.differences.extend(self.repair(tx, TaskNumber(number)).await?);
         }
         Ok(checked)
@@ -137,6 +147,31 @@ impl DoctorRepair {
     }
 }
 
+const WRONG_GOALS: &str = "SELECT p.number, p.name, p.goal_active \
+     FROM project p \
+     WHERE p.deleted_at IS NULL AND p.goal_active <> CASE WHEN EXISTS ( \
+         SELECT 1 FROM goal g \
+         WHERE g.deleted_at IS NULL AND g.status = 'active' AND (g.project = p.number OR g.id = p.goal)) \
+       THEN 1 ELSE 0 END \
+     ORDER BY p.number";
+
+/// Finds projects that are wrong about having an active goal; told as of issue 0.
+async fn wrong_goals<T: Tx>(tx: &mut T) -> Result<Vec<(ProjectNumber, Difference)>, Error> {
+    let rows = tx.query(WRONG_GOALS.into(), params![]).await?;
+    rows.into_iter()
+        .map(|mut row| {
+            let (project, name, has) = (ProjectNumber(row.int()?), row.text()?, row.flag()?);
+            let difference = Difference {
+                task: TaskNumber(0),
+                what: "hasActiveGoal",
+                found: format!("{has} for project {name}"),
+                expected: format!("{} for project {name}", !has),
+            };
+            Ok((project, difference))
+        })
+        .collect()
+}
+
 const PAGE: &str =
     concat!("SELECT ", task_columns!(), " FROM task t WHERE t.number > $1 ORDER BY t.number LIMIT $2");
 
@@ -162,6 +197,7 @@ async fn examine<T: Tx>(tx: &mut T, task: &Task) -> Result<Examined, Error> {
     };
     compare("openBlockers", task.open_blockers.to_string(), should_be.open_blockers.to_string());
     compare("parentOpen", task.parent_open.to_string(), should_be.parent_open.to_string());
+    compare("artifactPresent", task.artifact_present.to_string(), should_be.artifact_present.to_string());
     compare("depth", task.depth.to_string(), should_be.depth.to_string());
     compare("place", found_places(tx, task).await?, expected_place(tx, &should_be).await?);
     let name = |task: &Task| task.dispatch.map(|id| id.to_string()).unwrap_or_default();
@@ -180,9 +216,12 @@ async fn facts<T: Tx>(tx: &mut T, task: &Task) -> Result<Task, Error> {
     let row = first(tx, BLOCKERS.into(), params![task.number.0]).await?;
     facts.open_blockers = row.ok_or_else(|| Error::Broken("a count returned nothing".to_owned()))?.int()?;
     facts.parent_open = match task.parent {
-        Some(parent) => is_open_parent(&task::get_even_deleted(tx, parent).await?),
+        // A parent that does not exist will never be done.
+        Some(parent) => task::get_many(tx, vec![parent.0]).await?.first().is_none_or(is_open_parent),
         None => false,
     };
+    // A file that was found once counts, so this only ever becomes true.
+    facts.artifact_present = task.artifact_present || artifact::is_provided(tx, task).await?;
     facts.depth = depth(tx, task).await?;
     facts.dispatch = unclosed(tx, task.number).await?;
     if task.state.is_active() && facts.dispatch.is_none() {
@@ -197,7 +236,7 @@ async fn depth<T: Tx>(tx: &mut T, task: &Task) -> Result<i64, Error> {
     let (mut depth, mut above) = (0, task.parent);
     while let Some(parent) = above.filter(|_| depth < DEPTH_MAX) {
         depth += 1;
-        above = task::get_even_deleted(tx, parent).await?.parent;
+        above = task::get_many(tx, vec![parent.0]).await?.first().and_then(|parent| parent.parent);
     }
     Ok(depth)
 }

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use extraboard_core::clock::Timestamp;
-use extraboard_core::gate::Audience;
 use extraboard_core::id::{LaneId, TaskNumber};
-use extraboard_core::line::Rank;
+use extraboard_core::line::{Lane, Rank};
 use extraboard_core::why::POSITION_MAX;
 
-use super::claim::lanes::{self, Lanes, Stratum};
+use super::claim::lanes::{self, Stratum};
 use super::claim::pick::lanes_of;
 use super::claim::section::Section;
 use crate::error::Error;
@@ -51,17 +50,17 @@ struct Bound {
     lane: Option<LaneId>,
 }
 
-/// Counts the tasks that would be handed out before a rank, to [`POSITION_MAX`].
+/// Counts the tasks ahead of a rank in lanes that compete with it, to [`POSITION_MAX`].
 pub(crate) async fn ahead<T: Tx>(
     tx: &mut T,
     section: &Section,
-    audience: Audience<'_>,
     rank: &Rank,
+    competes: impl Fn(&Lane) -> bool,
 ) -> Result<i64, Error> {
     let strata = lanes::strata(tx).await?;
     let lanes = lanes_of(tx, &strata).await?;
-    let open: Vec<_> =
-        strata.iter().filter(|stratum| is_open(&lanes, **stratum, audience, section)).copied().collect();
+    let is_counted = |stratum: &&Stratum| lanes.get(&stratum.lane).is_some_and(&competes);
+    let open: Vec<_> = strata.iter().filter(is_counted).copied().collect();
     let bound = |level| rank.bound_in(level, &section.profile, section.conditions.now);
     let bounds: Vec<_> = if open.len() == strata.len() {
         // Nothing is closed, so levels can be counted whole.
@@ -117,10 +116,6 @@ async fn count_singly<T: Tx>(tx: &mut T, bounds: &[Bound]) -> Result<i64, Error>
         }
     }
     Ok(count)
-}
-
-fn is_open(lanes: &Lanes, stratum: Stratum, audience: Audience<'_>, section: &Section) -> bool {
-    lanes.get(&stratum.lane).is_some_and(|lane| audience.closed_gates(lane, &section.conditions).is_empty())
 }
 
 const RANK: &str = "SELECT level, arrival, queued_at FROM line WHERE task = $1";

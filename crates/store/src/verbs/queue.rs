@@ -84,7 +84,7 @@ impl Verb for Queue {
         let shown: Vec<_> = strata.iter().filter(is_shown).copied().collect();
         let rows = usize::try_from(self.offset + self.limit).unwrap_or(0);
         let line = if shown.len() == strata.len() {
-            heads::of_levels(tx, &section, rows).await?
+            heads::walk(tx, &section, rows).await?.candidates
         } else {
             heads::of_strata(tx, &section, &shown, rows).await?
         };

@@ -2,7 +2,6 @@
 
 use extraboard_core::clock::Timestamp;
 use extraboard_core::event::EventType;
-use extraboard_core::gate::Audience;
 use extraboard_core::id::TaskRef;
 use extraboard_core::line::{Order, Rank};
 use extraboard_core::profile::{Profile, Ranking};
@@ -82,6 +81,8 @@ pub struct TaskReordered {
     pub task: Task,
     /// Its place in the line, 1 for the first; counted to 1,000.
     pub position: Option<i64>,
+    /// Whether it is further back than that.
+    pub capped: bool,
 }
 
 impl Verb for TaskReorder {
@@ -108,10 +109,12 @@ impl Verb for TaskReorder {
         let task = boosted(tx, &self.ctx, before, boost).await?;
         let section = section::read(tx, now).await?;
         let position = match rank_of(tx, task.number).await? {
-            Some(rank) => Some(ahead(tx, &section, Audience::Anyone, &rank).await? + 1),
+            Some(rank) => Some(ahead(tx, &section, &rank, |_| true).await?),
             None => None,
         };
-        Ok(TaskReordered { task, position: position.map(|position| position.min(POSITION_MAX)) })
+        let capped = position.is_some_and(|ahead| ahead >= POSITION_MAX);
+        let position = position.map(|ahead| (ahead + 1).min(POSITION_MAX));
+        Ok(TaskReordered { task, position, capped })
     }
 }
 
@@ -141,7 +144,7 @@ impl TaskReorder {
             Side::After => (task.boost, -BOOST_MAX),
         };
         if !is_right(right)? {
-            return Err(Error::invalid(self.field(), format!("this takes a boost beyond {BOOST_MAX}")));
+            return Err(Error::invalid(self.field(), format!("this takes a boost beyond {right}")));
         }
         while (right - wrong).abs() > 1 {
             let middle = i64::midpoint(right, wrong);

@@ -2,8 +2,9 @@
 
 use extraboard_core::clock::Timestamp;
 use extraboard_core::event::EventType;
-use extraboard_core::gate::{Audience, Claimer};
+use extraboard_core::gate::{Audience, Claimer, Nothing};
 use extraboard_core::id::{Pos, TaskNumber, TaskRef};
+use extraboard_core::line::Lane;
 use extraboard_core::profile::Score;
 use extraboard_core::state::State;
 use extraboard_core::task::{Place, Task};
@@ -77,7 +78,7 @@ impl Verb for Why {
             None => None,
         };
         let view = TaskView { task, dispatch };
-        let mut obstacles = own_obstacles(&view);
+        let mut obstacles = own_obstacles(&view, self.now);
         obstacles.extend(held_by(tx, &view.task).await?);
         let position = self.stand(tx, &section, &view.task, &mut obstacles).await?;
         let rankings = rules::rankings(tx, [view.task.project]).await?;
@@ -99,16 +100,21 @@ impl Why {
         obstacles: &mut Vec<Obstacle>,
     ) -> Result<Option<i64>, Error> {
         let audience = self.claimer.as_ref().map_or(Audience::Anyone, Audience::Claimer);
+        let gates = audience.closed_gates(&task.lane(), &section.conditions);
         if task.state == State::Queued {
-            let gates = audience.closed_gates(&task.lane(), &section.conditions);
-            obstacles.extend(gates.into_iter().map(Obstacle::Gate));
+            obstacles.extend(gates.iter().cloned().map(Obstacle::Gate));
         }
+        let is_for_others = gates.iter().any(|gate| gate.nothing() == Nothing::NoMatch);
         let rank = match task.place() {
-            Place::Line => rank_of(tx, task.number).await?,
+            Place::Line if !is_for_others => rank_of(tx, task.number).await?,
             _ => None,
         };
         let Some(rank) = rank else { return Ok(None) };
-        let ahead = ahead(tx, section, audience, &rank).await?;
+        // Whatever would be open, too, once its own gates are.
+        let competes = |lane: &Lane| {
+            audience.closed_gates(lane, &section.conditions).iter().all(|gate| gates.contains(gate))
+        };
+        let ahead = ahead(tx, section, &rank, competes).await?;
         if ahead > 0 {
             obstacles.push(Obstacle::Behind(ahead));
         }
@@ -117,13 +123,14 @@ impl Why {
 }
 
 /// Returns what the task itself says: its state, its last dispatch, its moment.
-fn own_obstacles(view: &TaskView) -> Vec<Obstacle> {
+fn own_obstacles(view: &TaskView, now: Timestamp) -> Vec<Obstacle> {
     let task = &view.task;
     if task.state != State::Queued {
         return vec![Obstacle::State(task.state)];
     }
     let ending = view.dispatch.as_ref().map(|dispatch| Obstacle::Ending(dispatch.lease_until));
-    let later = task.not_before.map(Obstacle::NotBefore);
+    // A moment that passed while the task was held is forgotten when it is freed.
+    let later = task.not_before.filter(|at| *at > now).map(Obstacle::NotBefore);
     ending.into_iter().chain(later).collect()
 }
 

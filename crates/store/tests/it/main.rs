@@ -44,6 +44,10 @@ conformance_suite! {
         a_deleted_task_is_invisible_and_never_handed_out,
         every_move_does_what_the_transition_table_says,
         a_verb_that_does_not_move_tasks_is_refused;
+    levels:
+        a_closed_head_of_a_level_does_not_hide_the_rest_of_it,
+        many_levels_are_read_only_as_far_as_they_matter,
+        behind_a_reached_limit_the_order_still_shows;
     lists:
         a_list_is_filtered_by_state_kind_and_priority,
         pages_by_key_are_stable_under_inserts_and_deletes,
@@ -178,7 +182,7 @@ conformance_suite! {
         a_task_moves_by_as_few_points_as_it_takes,
         a_task_that_stands_right_is_not_touched,
         a_move_goes_by_the_age_both_have_now,
-        a_place_is_counted_among_what_can_be_handed_out,
+        a_place_is_counted_in_the_whole_line,
         a_move_needs_two_different_tasks_in_line,
         a_move_that_takes_too_many_points_is_refused;
     rules:

@@ -14,7 +14,7 @@ const LANES: i64 = 12;
 /// Parameter types and values of each claim statement.
 const ARGUMENTS: [(&str, &str); 5] = [
     ("bigint, bigint, bigint", "0, 0, 64"),
-    ("bigint", "64"),
+    ("bigint[], bigint[], bigint", "ARRAY[0, 1, 2]::bigint[], ARRAY[0, 0, 0]::bigint[], 64"),
     ("bigint[], bigint[], bigint", "ARRAY[1, 3, 5]::bigint[], ARRAY[0, 1, 2]::bigint[], 64"),
     ("bigint[]", "ARRAY[5, 50, 500, 5000]::bigint[]"),
     ("bigint, bigint", "0, 64"),

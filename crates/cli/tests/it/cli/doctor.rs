@@ -36,11 +36,24 @@ fn what_was_spoilt_is_told_and_repaired_if_asked() {
     assert!(lines[0].starts_with("#1: place in line: found nowhere, expected line "), "{lines:?}");
     assert_eq!(lines[1], "#2: number of open blockers: found 7, expected 1");
     assert!(found.err.contains("2 differences were found and not repaired"), "{}", found.err);
-    assert!(found.err.contains("hint: repair them with `xb doctor --repair`"), "{}", found.err);
+    assert!(found.err.contains("hint: repair with `xb doctor --repair`"), "{}", found.err);
     let repaired = run(&desk, &["doctor", "--repair"]);
     assert_eq!(repaired.exits(0).matches("(repaired)").count(), 2, "{}", repaired.out);
     assert_eq!(run(&desk, &["doctor"]).exits(0), "");
     assert_eq!(json(&desk, &["claim"])["issue"]["number"], 1);
+}
+
+#[test]
+fn one_is_told_as_one() {
+    let url = fresh_postgres_url();
+    let desk = Desk::start(Plan::default().db(&url));
+    run(&desk, &["add", "one"]).exits(0);
+    assert_eq!(run(&desk, &["doctor"]).err, "1 task checked, 0 differences\n");
+    Binaries::find().unwrap().psql(&url, "DELETE FROM line WHERE task = 1;").unwrap();
+    let found = run(&desk, &["doctor"]);
+    assert_eq!(found.exits(1).lines().count(), 1, "{}", found.out);
+    assert!(found.err.starts_with("1 task checked, 1 difference\n"), "{}", found.err);
+    assert!(found.err.contains("1 difference was found and not repaired\n"), "{}", found.err);
 }
 
 #[test]

@@ -54,6 +54,17 @@ fn cycle_is_named_and_what_was_done_before_it_is_told() {
 }
 
 #[test]
+fn nothing_is_done_if_one_of_several_is_not_there() {
+    let desk = desk_with(&["one", "two", "three"]);
+    run(&desk, &["depend", "1", "--on", "2", "--on", "99"]).fails(2, "--on: there is no task #99");
+    run(&desk, &["undepend", "1", "--on", "2"]).fails(3, "task #1 does not wait for #2");
+    let depends = run(&desk, &["depend", "1", "--on", "2,#3"]);
+    assert_eq!(depends.exits(0), "#1 waits for #2\n#1 waits for #3\n");
+    let no_longer = run(&desk, &["undepend", "1", "--on", "2,3"]);
+    assert_eq!(no_longer.exits(0), "#1 waits for #2 no longer\n#1 waits for #3 no longer\n");
+}
+
+#[test]
 fn dependencies_that_make_no_sense_are_refused() {
     let desk = desk_with(&["one", "two"]);
     for (words, code, says) in [
@@ -61,7 +72,7 @@ fn dependencies_that_make_no_sense_are_refused() {
         (vec!["depend", "1", "--on", "9"], 2, "--on: "),
         (vec!["depend", "1", "--on", "1"], 2, "--on: "),
         (vec!["depend", "1", "--on", "x"], 2, "expected a number such as 42"),
-        (vec!["depend", "1"], 2, "--on <ID>"),
+        (vec!["depend", "1"], 2, "--on <ID,…>"),
         (vec!["undepend", "9", "--on", "1"], 3, "no task #9"),
         (vec!["undepend", "1", "--on", "2"], 3, "task #1 does not wait for #2"),
         (vec!["add", "t", "--blocked-by", "1,9"], 2, "--blocked-by: "),

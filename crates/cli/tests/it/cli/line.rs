@@ -122,6 +122,83 @@ fn queue_next_and_claim_take_filters() {
 }
 
 #[test]
+fn gates_are_listed_and_opened() {
+    let desk = desk_with(&["one"]);
+    assert_eq!(run(&desk, &["gates"]).exits(0), "");
+    let claim = ["claim", "--agent", "ada", "--provider", "acme", "--account", "team"];
+    run(&desk, &claim).exits(0);
+    run(&desk, &["fail", "1", "--agent", "ada", "--class", "rate_limited"]).exits(0);
+    let gates = run(&desk, &["gates"]);
+    let lines: Vec<&str> = gates.exits(0).lines().collect();
+    assert_eq!(lines[0], "PROVIDER  ACCOUNT  REFUSALS  CLOSED UNTIL");
+    assert!(lines[1].starts_with("acme      team            1  2"), "{lines:?}");
+    assert_eq!(json(&desk, &["gates"])["data"][0]["account"], "team");
+    run(&desk, &["add", "two"]).exits(0);
+    let on_it = ["--provider", "acme", "--account", "team"];
+    run(&desk, &[&["next"], &on_it[..]].concat()).fails(3, "nothing is in line");
+    assert_eq!(json(&desk, &[&["queue"], &on_it[..]].concat())["total"], 0);
+    run(&desk, &["queue", "--account", "team"]).fails(2, "--provider");
+    run(&desk, &["gates", "open", "acme"]).fails(3, "no gate of acme");
+    let opened = run(&desk, &["gates", "open", "acme", "team"]);
+    assert_eq!(opened.exits(0), "work is handed out on acme/team again\n");
+    assert_ne!(json(&desk, &[&["queue"], &on_it[..]].concat())["total"], 0);
+    run(&desk, &["limits", "set", "--agent-named", "ada=0"]).exits(0);
+    run(&desk, &["next", "--agent", "ada"]).fails(3, "nothing is in line");
+    run(&desk, &["next", "--agent", "bob"]).exits(0);
+}
+
+#[test]
+fn task_is_edited_as_why_advises() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
+        let desk = backend.desk();
+        run(&desk, &["projects", "add", "apollo"]).exits(0);
+        run(&desk, &["add", "first", "--state", "backlog"]).exits(0);
+        let words = ["add", "t", "--needs", "gpu", "--owner", "ann", "--not-before", "2h", "--doors", "run"];
+        run(&desk, &[&words[..], &["--parent", "1", "--gated"]].concat()).exits(0);
+        run(&desk, &["claim"]).fails(3, "nothing to claim");
+        let words = ["edit", "2", "--needs", "none", "--owner", "none", "--not-before", "none", "--ungated"];
+        let edited = run(&desk, &[&words[..], &["--doors", "pull,run", "--title", "u"]].concat());
+        assert_eq!(edited.exits(0), "#2 is queued: u\n");
+        let words =
+            ["edit", "#2", "--project", "apollo", "--parent", "none", "--boost", "-7", "--points", "9"];
+        let more = ["-d", "at length", "--kind", "code", "--max-retries", "0"];
+        let edited = json(&desk, &[&words[..], &more].concat())["data"].clone();
+        for (field, value) in [
+            ("parentId", json!(null)),
+            ("boost", json!(-7)),
+            ("priorityValue", json!(9)),
+            ("description", json!("at length")),
+            ("type", json!("code")),
+            ("maxRetries", json!(0)),
+            ("doors", json!(["pull", "run"])),
+        ] {
+            assert_eq!(edited[field], value, "{field}");
+        }
+        assert_eq!(json(&desk, &["claim", "--project", "apollo"])["issue"]["number"], 2);
+    }
+}
+
+#[test]
+fn edits_that_make_no_sense_are_refused() {
+    let desk = desk_with(&["one"]);
+    for (words, code, says) in [
+        (vec!["edit", "1"], 2, "expected at least one change"),
+        (vec!["edit", "9", "--boost", "1"], 3, "no task #9"),
+        (vec!["edit", "1", "--kind", "epic"], 2, "--kind: "),
+        (vec!["edit", "1", "--boost", "10001"], 2, "--boost: "),
+        (vec!["edit", "1", "--boost", "much"], 2, "expected a whole number"),
+        (vec!["edit", "1", "--points", "0"], 2, "expected a whole number from 1 to 100"),
+        (vec!["edit", "1", "--parent", "9"], 2, "--parent: "),
+        (vec!["edit", "1", "--parent", "1"], 4, "a cycle"),
+        (vec!["edit", "1", "--project", "gemini"], 2, "--project: "),
+        (vec!["edit", "1", "--gated", "--ungated"], 2, "cannot be used with"),
+        (vec!["edit", "1", "--not-before", "soon"], 2, "expected a time such as"),
+    ] {
+        run(&desk, &words).fails(code, says);
+    }
+}
+
+#[test]
 fn claim_that_gets_nothing_says_why() {
     let desk = desk_with(&[]);
     let check = |words: &[&str], says: &str| run(&desk, &[&["claim"], words].concat()).fails(3, says);
@@ -142,6 +219,7 @@ fn claim_that_gets_nothing_says_why() {
     run(&desk, &["add", "free"]).exits(0);
     run(&desk, &["limits", "set", "--total", "0"]).exits(0);
     check(&[], "nothing to claim: as much as the limits allow is handed out");
+    check(&["--json"], "\"reason\":\"limit\"");
     run(&desk, &["limits", "set", "--total", "none"]).exits(0);
     let claimed = json(&desk, &["claim", "--agent", "ada", "--provider", "acme"]);
     assert_eq!(claimed["issue"]["title"], "free");

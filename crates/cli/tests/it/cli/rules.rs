@@ -129,6 +129,26 @@ fn desk_without_rules_in_its_configuration_keeps_those_it_has() {
 }
 
 #[test]
+fn limits_that_the_file_does_not_mention_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("desk.toml");
+    fs::write(&file, "[limits]\ntotal = 9\n[limits.kinds]\nplan = \"none\"\n[limits.agents]\nada = 3\n")
+        .unwrap();
+    for backend in [Backend::Sqlite, Backend::Postgres] {
+        let desk = backend.desk();
+        let words =
+            ["limits", "set", "--kind", "code=5", "--kind", "plan=2", "--agent", "4", "--project", "6"];
+        run(&desk, &[&words[..], &["--agent-named", "bob=1", "--agent-named", "ada=1"]].concat()).exits(0);
+        run(&desk, &["profile", "apply", "--config", file.to_str().unwrap()]).exits(0);
+        let expected = json!({
+            "total": 9, "kinds": {"code": 5}, "project": 6, "agent": 4, "agents": {"ada": 3, "bob": 1},
+            "account": null
+        });
+        assert_eq!(rules(&desk)["limits"], expected);
+    }
+}
+
+#[test]
 fn profile_is_shown_and_changed() {
     for backend in [Backend::Sqlite, Backend::Postgres] {
         let desk = backend.desk();
@@ -209,6 +229,14 @@ fn rules_are_changed_by_persons_and_with_sense() {
         (vec!["limits", "set", "--total", "1000001"], "--total: expected 0 to 1000000"),
         (vec!["limits", "set", "--kind", "epic=1"], "--kind: "),
         (vec!["limits", "set", "--kind", "code"], "expected a name and a number"),
+        (vec!["limits", "set", "--total", "abc"], "expected a whole number or none"),
+        (vec!["limits", "set", "--agent-named", "ada"], "such as ada=5"),
+        (vec!["bump", "1", "--by", "abc"], "expected a whole number"),
+        (vec!["queue", "--limit", "x"], "expected a whole number"),
+        (
+            vec!["profile", "apply", "--set", "age_boost_per_minute=2", "--set", "age_boost_per_day=2"],
+            "--set: expected one of age_boost_per_day and age_boost_per_minute, not both",
+        ),
         (vec!["limits", "set", "--agent-named", "two words=1"], "--agent-named: "),
     ] {
         run(&desk, &words).fails(2, says);

@@ -467,8 +467,8 @@ async fn take_head<T: Tx>(
         }
         (Levels::One, None) => Ok(Vec::new()),
         (Levels::Many, _) => {
-            let heads = heads::of_levels(tx, section, claimers).await?;
-            let picked: Vec<_> = heads.iter().take(claimers).map(|head| head.rank.number).collect();
+            let walk = heads::walk(tx, section, claimers).await?;
+            let picked: Vec<_> = walk.candidates.iter().take(claimers).map(|head| head.rank.number).collect();
             lock(tx, LOCK_SKIP, &picked, section).await
         }
     }

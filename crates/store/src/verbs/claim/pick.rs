@@ -56,15 +56,14 @@ pub(super) async fn pick<T: Tx>(
     let wanted = claimers.len() + spare + passed.len();
     // Many levels are many walks, so each of them is kept short.
     let rows = if section.levels == Levels::One { wanted.max(WALK_ROWS) } else { wanted };
-    let walk = heads::of_levels(tx, section, rows).await?;
+    let heads::Walk { candidates: walk, is_whole } = heads::walk(tx, section, rows).await?;
     let mut ids: Vec<_> = walk.iter().map(|candidate| candidate.lane.0).collect();
     ids.sort_unstable();
     ids.dedup();
     let lanes = lanes::read(tx, ids).await?;
     let eager: Vec<_> = claimers.iter().copied().chain(std::iter::repeat_n(*first, spare)).collect();
     let (picked, is_complete) = choose(&eager, &walk, &lanes, section, passed);
-    let whole_line = walk.len() < rows;
-    if is_complete || whole_line {
+    if is_complete || is_whole {
         return Ok(picked);
     }
     let (heads, lanes) = open_heads(tx, section, &eager, wanted).await?;

@@ -12,6 +12,7 @@ pub(crate) mod graph_races;
 pub(crate) mod heads;
 pub(crate) mod idempotency;
 pub(crate) mod leases;
+pub(crate) mod levels;
 pub(crate) mod limits;
 pub(crate) mod lists;
 pub(crate) mod migrations;

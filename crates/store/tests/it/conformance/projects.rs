@@ -76,7 +76,7 @@ pub(crate) async fn a8_paused_and_canceled_projects_are_not_worked_on(ctx: &Test
         }
         let why = ctx.why(task, None).await;
         let verdict = match status {
-            ProjectStatus::Paused => Verdict::Waiting,
+            ProjectStatus::Paused => Verdict::Blocked,
             ProjectStatus::Canceled => Verdict::Impossible,
             _ => Verdict::Next,
         };

@@ -79,7 +79,7 @@ pub(crate) async fn a_move_goes_by_the_age_both_have_now(ctx: &TestStore) {
     assert_eq!(ctx.claim().await.task.title, "plan");
 }
 
-pub(crate) async fn a_place_is_counted_among_what_can_be_handed_out(ctx: &TestStore) {
+pub(crate) async fn a_place_is_counted_in_the_whole_line(ctx: &TestStore) {
     let project = ctx.project("paused").await;
     let draft = TaskDraft { project: Some(ProjectRef::Id(project.id)), ..TaskDraft::new("paused") };
     ctx.create(TaskDraft { priority: Priority::new(100).unwrap(), ..draft }).await;
@@ -87,7 +87,7 @@ pub(crate) async fn a_place_is_counted_among_what_can_be_handed_out(ctx: &TestSt
     assert_eq!(placed(ctx, low, Side::After, high).await, (0, Some(3)));
     let paused = ProjectEdit { status: Some(ProjectStatus::Paused), ..ProjectEdit::default() };
     ctx.edit_project(&project, paused).await;
-    assert_eq!(placed(ctx, low, Side::After, high).await, (0, Some(2)));
+    assert_eq!(placed(ctx, low, Side::After, high).await, (0, Some(3)));
 }
 
 pub(crate) async fn a_move_needs_two_different_tasks_in_line(ctx: &TestStore) {

@@ -162,7 +162,7 @@ pub(crate) async fn every_gate_says_what_is_closed_and_what_would_open_it(ctx: &
         capabilities: Capabilities::parse("sql").unwrap(),
         ..puller("a")
     };
-    let raised = "one of those ends, or the limit is raised";
+    let raised = "raise the limit";
     let for_anyone = [
         ("paused", "project payments is paused", "resume project payments"),
         ("limit", "0 of at most 0 are handed out", raised),
@@ -170,7 +170,7 @@ pub(crate) async fn every_gate_says_what_is_closed_and_what_would_open_it(ctx: &
         ("limit", "0 of at most 0 of project payments are handed out", raised),
     ];
     let why = ctx.why(task, Some(claimer)).await;
-    assert_eq!((why.verdict, why.position), (Verdict::Impossible, Some(1)));
+    assert_eq!((why.verdict, why.position), (Verdict::Impossible, None));
     let mut expected = texts(&[
         ("no_match", "the claimer asks for another project", "ask without that filter"),
         ("no_match", "the claimer does not ask for code", "ask without that filter"),
@@ -183,7 +183,7 @@ pub(crate) async fn every_gate_says_what_is_closed_and_what_would_open_it(ctx: &
     assert_eq!(told(&why), expected);
     // For anyone only what is closed to everybody counts.
     let why = ctx.why(task, None).await;
-    assert_eq!((why.verdict, told(&why)), (Verdict::Waiting, texts(&for_anyone)));
+    assert_eq!((why.verdict, told(&why)), (Verdict::Blocked, texts(&for_anyone)));
 }
 
 pub(crate) async fn a_position_is_exact_and_the_next_claim_takes_the_first(ctx: &TestStore) {
@@ -203,7 +203,7 @@ pub(crate) async fn a_position_is_exact_and_the_next_claim_takes_the_first(ctx: 
     }
     let queue = ctx.entries().await;
     let second = ctx.why(queue[1].task.number, None).await;
-    let change = "work off what is ahead of it, or raise its priority or boost";
+    let change = "work off what is ahead of it, or raise its boost";
     assert_eq!(told(&second), texts(&[("behind", "1 is ahead of it", change)]));
     for entry in queue {
         assert_eq!(ctx.why(entry.task.number, None).await.verdict, Verdict::Next);

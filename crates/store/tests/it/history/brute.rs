@@ -48,11 +48,11 @@ impl Numbers {
             Some(rate) => (i128::from(*rate), MINUTE),
             None => (self.get("age_boost_per_day"), DAY),
         };
-        let Some(most) = self.0.get("age_boost_max").filter(|_| rate > 0) else {
+        let Some(most) = self.0.get("age_boost_max").filter(|most| rate > 0 || **most == 0) else {
             return waited * rate * (POINT / span);
         };
         let most = i128::from(*most);
-        let until = most * span / rate;
+        let until = if most == 0 { 0 } else { most * span / rate };
         if waited < until {
             return waited.max(0) * rate * (POINT / span);
         }

@@ -8,6 +8,7 @@ mod brute;
 mod step;
 mod world;
 
+use extraboard_core::profile::ProfileName;
 use proptest::collection::vec;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -34,10 +35,11 @@ fn check(seeds: impl Iterator<Item = u64>, fresh: impl AsyncFn() -> TestStore) {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+        let profile = ProfileName::ALL[usize::from(seed % 2 == 1)];
         let outcome = runner.run(&vec(step::any_step(), 1..STEPS_MAX), |steps| {
             runtime.block_on(async {
                 let ctx = fresh().await;
-                let mut world = World::new(&ctx).await;
+                let mut world = World::new(&ctx, profile).await;
                 for step in steps {
                     step.run(&ctx, &mut world).await;
                     world.check(&ctx).await;
@@ -52,27 +54,30 @@ fn check(seeds: impl Iterator<Item = u64>, fresh: impl AsyncFn() -> TestStore) {
     }
 }
 
-#[test]
-fn the_first_quarter_of_histories_on_sqlite() {
-    check(0..cases(500), TestStore::sqlite);
+/// Makes a test of each slice of histories, so that they run side by side.
+macro_rules! histories {
+    ($($name:ident: $first:literal;)+) => {
+        $(
+            #[test]
+            fn $name() {
+                check((0..cases(250)).map(|seed| seed + $first), TestStore::sqlite);
+            }
+        )+
+    };
 }
 
-#[test]
-fn the_second_quarter_of_histories_on_sqlite() {
-    check((0..cases(500)).map(|seed| seed + 1_000_000), TestStore::sqlite);
-}
-
-#[test]
-fn the_third_quarter_of_histories_on_sqlite() {
-    check((0..cases(500)).map(|seed| seed + 2_000_000), TestStore::sqlite);
-}
-
-#[test]
-fn the_last_quarter_of_histories_on_sqlite() {
-    check((0..cases(500)).map(|seed| seed + 3_000_000), TestStore::sqlite);
+histories! {
+    slice_1_of_histories_on_sqlite: 0;
+    slice_2_of_histories_on_sqlite: 1_000_000;
+    slice_3_of_histories_on_sqlite: 2_000_000;
+    slice_4_of_histories_on_sqlite: 3_000_000;
+    slice_5_of_histories_on_sqlite: 5_000_000;
+    slice_6_of_histories_on_sqlite: 6_000_000;
+    slice_7_of_histories_on_sqlite: 7_000_000;
+    slice_8_of_histories_on_sqlite: 8_000_000;
 }
 
 #[test]
 fn histories_on_postgres() {
-    check((0..cases(40)).map(|seed| seed + 4_000_000), TestStore::postgres);
+    check((0..cases(25)).map(|seed| seed + 4_000_000), TestStore::postgres);
 }

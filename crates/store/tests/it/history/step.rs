@@ -89,11 +89,11 @@ pub(crate) enum Said {
 }
 
 fn any_draft() -> impl Strategy<Value = Draft> {
-    let kind = select(vec![Kind::Code, Kind::Plan, Kind::Spec, Kind::Task, Kind::Signal]);
+    let kind = select(vec![Kind::Code, Kind::Code, Kind::Plan, Kind::Task]);
     let index = any::<Index>;
     let graph = (
-        proptest::option::weighted(0.4, index()),
-        any::<bool>(),
+        proptest::option::weighted(0.3, index()),
+        prop::bool::weighted(0.4),
         proptest::option::weighted(0.5, 0usize..2),
         proptest::collection::vec(index(), 0..3),
         proptest::option::weighted(0.15, 0usize..2),
@@ -104,8 +104,8 @@ fn any_draft() -> impl Strategy<Value = Draft> {
         select(vec![7u8, 7, 7, 1, 4]),
         proptest::option::weighted(0.15, 1i64..5_000),
     );
-    (kind, 1i64..=100, select(vec![0i64, 0, 0, 15, -40]), prop::bool::weighted(0.85), graph, lane).prop_map(
-        |(kind, points, boost, queued, graph, lane)| Draft {
+    (kind, 1i64..=100, select(vec![0i64, 0, 0, 0, 0, 15, -40]), prop::bool::weighted(0.85), graph, lane)
+        .prop_map(|(kind, points, boost, queued, graph, lane)| Draft {
             kind,
             points,
             boost,
@@ -119,8 +119,7 @@ fn any_draft() -> impl Strategy<Value = Draft> {
             owner: lane.1,
             doors: lane.2,
             wait_secs: lane.3,
-        },
-    )
+        })
 }
 
 fn any_edit() -> impl Strategy<Value = Edit> {
@@ -159,6 +158,7 @@ fn any_profile() -> impl Strategy<Value = Step> {
         vec![("age_boost_max", 0), ("patience_per_hour", 2)],
         vec![("priority_weight", 1), ("goal_bonus", 7)],
         vec![("age_boost_per_day", 0)],
+        vec![("age_boost_per_minute", 0), ("age_boost_max", 0), ("patience_per_hour", 5)],
         vec![("patience_per_hour", 0)],
     ]);
     (name, changes).prop_map(|(name, changes)| Step::Profile(name, changes))

@@ -64,7 +64,9 @@ pub(crate) fn claimers(projects: &[Project]) -> Vec<Claimer> {
 }
 
 impl World {
-    pub(crate) async fn new(ctx: &TestStore) -> Self {
+    pub(crate) async fn new(ctx: &TestStore, profile: ProfileName) -> Self {
+        let profile = Profile::shipped(profile);
+        ctx.profile(profile.clone()).await;
         let projects = vec![ctx.project("north").await, ctx.project("south").await];
         let goals = vec![ctx.goal(&projects[0]).await, ctx.goal(&projects[1]).await];
         ctx.rerank().await;
@@ -80,7 +82,7 @@ impl World {
             projects,
             goals,
             limits: Limits::default(),
-            profile: Profile::shipped(ProfileName::Pipeline),
+            profile,
             accounts: HashMap::new(),
             hand_outs: Vec::new(),
             turn: 0,
