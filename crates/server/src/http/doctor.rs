@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_does_not_claim_what_it_left_alone() {
+    fn only_a_repair_claims_to_have_repaired() {
         let difference = |what| verbs::Difference {
             task: TaskNumber(3),
             what,
@@ -114,7 +114,7 @@ mod tests {
             report.differences.into_iter().map(|difference| difference.repaired).collect::<Vec<_>>()
         };
         assert_eq!(repaired(Finding::Told), [false, false]);
-        assert_eq!(repaired(Finding::Repaired), [true, false]);
+        assert_eq!(repaired(Finding::Repaired), [true, true]);
     }
 
     #[test]

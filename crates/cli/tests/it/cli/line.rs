@@ -189,7 +189,7 @@ fn edits_that_make_no_sense_are_refused() {
         (vec!["edit", "1", "--boost", "much"], 2, "expected a whole number"),
         (vec!["edit", "1", "--points", "0"], 2, "expected a whole number from 1 to 100"),
         (vec!["edit", "1", "--parent", "9"], 2, "--parent: "),
-        (vec!["edit", "1", "--parent", "1"], 4, "a cycle"),
+        (vec!["edit", "1", "--parent", "1"], 4, "wait for themselves: #1 → #1"),
         (vec!["edit", "1", "--project", "gemini"], 2, "--project: "),
         (vec!["edit", "1", "--gated", "--ungated"], 2, "cannot be used with"),
         (vec!["edit", "1", "--not-before", "soon"], 2, "expected a time such as"),

@@ -72,7 +72,7 @@ fn verdict_goes_with_what_is_in_the_way(desk: &mut Desk) {
         (3, "held", vec!["blocker"], Some("finish or cancel #2")),
         (4, "blocked", vec!["state"], Some("admit it")),
         (5, "waiting", vec!["not_before"], Some("wait for its moment")),
-        (6, "held", vec!["artifact", "paused"], Some("provide plan.md")),
+        (6, "blocked", vec!["artifact", "paused"], Some("provide plan.md")),
     ] {
         let answer = why(desk, number, "");
         assert_eq!(answer["verdict"], verdict, "#{number}: {answer}");
@@ -107,7 +107,7 @@ fn answer_is_for_whom_it_was_asked(desk: &mut Desk) {
     let limits = json!({"limits": {"agents": {"ada": 0}}});
     desk.send_as_person(put("/api/rules", &limits)).expect(200);
     let limited = why(desk, 1, "?agent=ada&capabilities=rust&owner=ann");
-    assert_eq!((&limited["verdict"], words(&limited)), (&json!("waiting"), vec!["limit"]));
+    assert_eq!((&limited["verdict"], words(&limited)), (&json!("blocked"), vec!["limit"]));
     assert_eq!(why(desk, 1, "?agent=bob&capabilities=rust&owner=ann")["verdict"], "next");
 }
 
