@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{
     bars::{Bar, Bars},
     figures, machine,
-    options::Options,
+    options::{Extent, Options},
     samples::Samples,
 };
 
@@ -78,8 +78,10 @@ impl Results {
         if !is_complete {
             text.push_str("**The run failed before it was complete.**\n\n");
         }
-        if !options.is_whole() {
-            text.push_str("**Not a whole run: it proves nothing but that it runs.**\n\n");
+        match (options.extent, options.is_whole()) {
+            (Extent::Quick, _) => text.push_str("**A quick run: it proves nothing but that it runs.**\n\n"),
+            (Extent::Full, false) => text.push_str("**Not a whole run: only what the command chose.**\n\n"),
+            (Extent::Full, true) => {}
         }
         write!(text, "## Bars\n\n{met} of {} met.\n\n{}", found.len(), table(&found))?;
         write!(text, "\n## Figures\n\nMedians of {} samples.\n{}", options.samples, figures::all(&bars))?;
