@@ -79,6 +79,12 @@ pub(crate) async fn get<T: Tx>(tx: &mut T, id: DispatchId) -> Result<Dispatch, E
     from_row(&mut row.ok_or(Error::NoDispatch(id))?)
 }
 
+/// Reads which task a dispatch is of.
+pub(crate) async fn task_of<T: Tx>(tx: &mut T, id: DispatchId) -> Result<TaskNumber, Error> {
+    let row = first(tx, "SELECT task FROM dispatch WHERE id = $1".into(), params![id.to_string()]).await?;
+    row.ok_or(Error::NoDispatch(id))?.int().map(TaskNumber)
+}
+
 /// Reads a dispatch and locks its row; its task's row is locked before.
 pub(crate) async fn lock<T: Tx>(tx: &mut T, id: DispatchId) -> Result<Dispatch, Error> {
     let row = first(tx, LOCK.into(), params![id.to_string()]).await?;

@@ -6,8 +6,8 @@ use extraboard_core::id::{DispatchId, TaskNumber};
 use serde_json::{Value as Json, json};
 
 use crate::error::Error;
-use crate::tx::{Each, Tx, expect_rows};
-use crate::value::params;
+use crate::tx::{Dialect, Each, Tx, expect_rows, first};
+use crate::value::{Value, params};
 use crate::verbs::Ctx;
 
 /// An event on its way into the log.
@@ -44,20 +44,24 @@ impl NewEvent {
     }
 }
 
+/// One writer gives positions as it writes: what it commits later also has later ones.
+/// Where there are many, the sequencer does so after they have committed.
+const NEXT_POS: &str = "UPDATE sequencer SET last_pos = last_pos + $1 WHERE one = 1 RETURNING last_pos";
 const INSERT: Each = Each {
     postgres: "INSERT INTO event (type, task, dispatch, actor, at, data) \
        SELECT u.type, u.task, u.dispatch, u.actor, u.at, u.data \
        FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[]) \
          WITH ORDINALITY AS u (type, task, dispatch, actor, at, data, nr) \
        ORDER BY u.nr",
-    sqlite: "INSERT INTO event (type, task, dispatch, actor, at, data) VALUES ($1, $2, $3, $4, $5, $6)",
+    sqlite: "INSERT INTO event (type, task, dispatch, actor, at, data, pos) \
+       VALUES ($1, $2, $3, $4, $5, $6, $7)",
 };
 
 /// Adds events to the log. The rows of the tasks they tell of are locked, so
 /// that events of one task get their ids in the order they commit in.
 pub(crate) async fn insert_all<T: Tx>(tx: &mut T, events: Vec<NewEvent>) -> Result<(), Error> {
     let count = events.len();
-    let rows = events
+    let mut rows: Vec<_> = events
         .into_iter()
         .map(|event| {
             params![
@@ -70,6 +74,20 @@ pub(crate) async fn insert_all<T: Tx>(tx: &mut T, events: Vec<NewEvent>) -> Resu
             ]
         })
         .collect();
+    if tx.dialect() == Dialect::Sqlite {
+        let mut pos = positions(tx, count).await?;
+        for row in &mut rows {
+            row.extend(pos.next().map(Value::from));
+        }
+    }
     let inserted = tx.execute_each(INSERT, rows).await?;
     expect_rows("adding events", count, inserted)
+}
+
+/// Takes the next so many positions.
+async fn positions<T: Tx>(tx: &mut T, count: usize) -> Result<std::ops::RangeInclusive<i64>, Error> {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    let row = first(tx, NEXT_POS.into(), params![count]).await?;
+    let last = row.ok_or_else(|| Error::unreadable("no sequencer"))?.int()?;
+    Ok(last - count + 1..=last)
 }

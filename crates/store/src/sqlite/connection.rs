@@ -6,6 +6,7 @@ use std::path::Path;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, Value as SqliteValue, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Statement};
 
@@ -17,6 +18,10 @@ use crate::value::{Cell, Row, Value};
 const STATEMENTS_MAX: usize = 256;
 
 /// Opens the connection that writes; the file exists.
+///
+/// Its cache is kept small: whenever a page was split, a commit walks through all of it.
+/// The log is checkpointed less often than by default, since pages are mostly written
+/// more than once, and not so seldom that it grows on and on.
 pub(crate) fn open_writer(path: &Path) -> Result<Connection, Error> {
     let connection = Connection::open(path).map_err(|error| unusable(path, &error))?;
     connection
@@ -26,11 +31,11 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection, Error> {
              PRAGMA foreign_keys = ON;
              PRAGMA busy_timeout = 5000;
              PRAGMA temp_store = MEMORY;
-             PRAGMA cache_size = -65536;",
+             PRAGMA cache_size = -16384;
+             PRAGMA wal_autocheckpoint = 4000;",
         )
         .map_err(|error| unusable(path, &error))?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    Ok(connection)
+    keep_plans(connection, path)
 }
 
 /// Opens a connection that only reads.
@@ -40,6 +45,15 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, Error> {
             .map_err(|error| unusable(path, &error))?;
     connection
         .execute_batch("PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16384;")
+        .map_err(|error| unusable(path, &error))?;
+    keep_plans(connection, path)
+}
+
+/// Keeps statements as they were prepared: otherwise those with a bound limit are
+/// prepared anew whenever it changes.
+fn keep_plans(connection: Connection, path: &Path) -> Result<Connection, Error> {
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .map_err(|error| unusable(path, &error))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     Ok(connection)

@@ -1,7 +1,7 @@
 //! SQLite: one writer thread, a few readers.
 //!
-//! The writer thread takes whatever waits in its queue into one transaction, a
-//! savepoint per verb, and answers after the commit: callers share the price of
+//! The writer thread takes whatever waits in its queue into one transaction, where a
+//! failed verb undoes only itself, and answers after the commit: callers share the price of
 //! making it durable. A verb's future never waits here, so one poll runs it.
 
 mod connection;
@@ -42,8 +42,9 @@ fn own_path(path: &Path) -> Result<PathBuf, Error> {
 /// An open SQLite database.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
-    writer: writer::Writer,
+    /// Closed before the writer: whoever closes last removes the log.
     readers: readers::Readers,
+    writer: writer::Writer,
     path: PathBuf,
     /// Device and inode of the file that was opened.
     identity: (u64, u64),

@@ -116,28 +116,123 @@ fn write_all(mut connection: Connection, queue: &mpsc::Receiver<Box<dyn Job>>) {
     }
 }
 
+/// How far a failed verb reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Care {
+    /// Whatever it wrote undoes the batch, which then runs again with care.
+    None,
+    /// It undoes only itself: a savepoint for each verb, which costs all of them.
+    Savepoints,
+}
+
+/// Runs the batch and whatever else comes meanwhile. Verbs that fail mostly do so before
+/// they write, so savepoints are taken only once one did not.
 fn write_batch(
     connection: &mut Connection,
     texts: &mut Texts,
     queue: &mpsc::Receiver<Box<dyn Job>>,
     batch: &mut Vec<Box<dyn Job>>,
 ) -> Result<(), Error> {
-    connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-    run_saved(connection, texts, &mut batch[0])?;
-    while batch.len() < BATCH_MAX
-        && let Ok(mut job) = queue.try_recv()
-    {
-        let ran = run_saved(connection, texts, &mut job);
-        batch.push(job);
-        ran?;
+    execute(connection, "BEGIN IMMEDIATE")?;
+    let mut care = Care::None;
+    let mut ran = 0;
+    while let Some(job) = batch.get_mut(ran) {
+        if run(connection, texts, job, care)? {
+            ran += 1;
+        } else {
+            execute(connection, "ROLLBACK")?;
+            execute(connection, "BEGIN IMMEDIATE")?;
+            (care, ran) = (Care::Savepoints, 0);
+        }
+        if ran == batch.len() && ran < BATCH_MAX {
+            batch.extend(queue.try_recv());
+        }
     }
-    connection.execute_batch("COMMIT").map_err(failed)
+    execute(connection, "COMMIT")
 }
 
-/// Runs one verb inside a savepoint, so that its failure undoes only itself.
-fn run_saved(connection: &mut Connection, texts: &mut Texts, job: &mut Box<dyn Job>) -> Result<(), Error> {
-    connection.execute_batch("SAVEPOINT verb").map_err(failed)?;
+/// Runs one verb; tells whether nothing is left of it if it failed.
+fn run(
+    connection: &mut Connection,
+    texts: &mut Texts,
+    job: &mut Box<dyn Job>,
+    care: Care,
+) -> Result<bool, Error> {
+    if care == Care::Savepoints {
+        execute(connection, "SAVEPOINT verb")?;
+    }
+    let before = connection.total_changes();
     let keep = job.run(&mut SqliteTx::new(connection, texts));
-    let end = if keep { "RELEASE verb" } else { "ROLLBACK TO verb; RELEASE verb" };
-    connection.execute_batch(end).map_err(failed)
+    if connection.is_autocommit() {
+        // On a full disk SQLite itself undoes everything; what came next would commit by itself.
+        return Err(Error::Unavailable("the transaction was undone".into()));
+    }
+    if care == Care::None {
+        return Ok(keep || connection.total_changes() == before);
+    }
+    if !keep {
+        execute(connection, "ROLLBACK TO verb")?;
+    }
+    execute(connection, "RELEASE verb")?;
+    Ok(true)
+}
+
+fn execute(connection: &Connection, text: &str) -> Result<(), Error> {
+    connection.prepare_cached(text).and_then(|mut statement| statement.execute([])).map_err(failed)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    use super::*;
+    use crate::tx::{Tx, first};
+    use crate::value::params;
+
+    /// Writes a number, and fails afterwards if told so. Waits for its turn before.
+    struct Write {
+        number: i64,
+        fails: bool,
+        turn: Option<Arc<Mutex<mpsc::Receiver<()>>>>,
+    }
+
+    impl Verb for Write {
+        type Output = i64;
+
+        async fn run<T: Tx>(&self, tx: &mut T) -> Result<i64, Error> {
+            if let Some(turn) = &self.turn {
+                // A second run is not told again: whoever tells has gone.
+                let _ = turn.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            }
+            tx.execute("INSERT INTO number (n) VALUES ($1)".into(), params![self.number]).await?;
+            if self.fails {
+                return Err(Error::Broken("told to fail".to_owned()));
+            }
+            let row = first(tx, "SELECT COUNT(*) FROM number".into(), params![]).await?;
+            row.ok_or_else(|| Error::unreadable("no count"))?.int()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_verb_that_fails_after_it_wrote_undoes_only_itself() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE number (n INTEGER)").unwrap();
+        let writer = Writer::start(connection).unwrap();
+        let (go, turn) = mpsc::channel();
+        let turn = Some(Arc::new(Mutex::new(turn)));
+        let write = |number, fails| Write { number, fails, turn: None };
+        // The others wait behind the first one, and so share its commit.
+        let told = async { drop(go) };
+        let (one, two, failed, four, ()) = tokio::join!(
+            writer.run(Write { turn, ..write(1, false) }),
+            writer.run(write(2, false)),
+            writer.run(write(3, true)),
+            writer.run(write(4, false)),
+            told,
+        );
+        assert_eq!((one.unwrap(), two.unwrap(), four.unwrap()), (1, 2, 3));
+        assert!(matches!(failed, Err(Error::Broken(why)) if why == "told to fail"));
+        assert_eq!(writer.run(write(5, false)).await.unwrap(), 4);
+    }
 }

@@ -60,7 +60,7 @@ impl Verb for DispatchReport {
     type Output = Reported;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Reported, Error> {
-        let number = dispatch::get(tx, self.dispatch).await?.task;
+        let number = dispatch::task_of(tx, self.dispatch).await?;
         let task = task::lock_even_deleted(tx, number).await?;
         let dispatch = dispatch::lock(tx, self.dispatch).await?;
         if let Some(reason) = self.persons_reason(&dispatch) {

@@ -3,7 +3,8 @@
 //! A number drawn while an event is written would not do: a later number can
 //! commit first, and a reader that has passed it would never see the earlier
 //! one. Here one sequencer at a time looks at what has committed and numbers
-//! that, so whatever appears later also has a later position.
+//! that, so whatever appears later also has a later position. (SQLite has one
+//! writer, which gives positions as it writes.)
 
 use extraboard_core::id::Pos;
 
@@ -41,7 +42,7 @@ const COMMITTED: &str = "SELECT id FROM event WHERE pos IS NULL ORDER BY id LIMI
 const STAMP: Each = Each {
     postgres: "UPDATE event SET pos = u.pos \
        FROM unnest($1::bigint[], $2::bigint[]) AS u (id, pos) \
-       WHERE event.id = u.id",
+       WHERE event.id = u.id AND event.id = ANY($1)",
     sqlite: "UPDATE event SET pos = $2 WHERE id = $1",
 };
 

@@ -40,7 +40,7 @@ impl Verb for DispatchTerminate {
     type Output = Terminated;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Terminated, Error> {
-        let task = dispatch::get(tx, self.dispatch).await?.task;
+        let task = dispatch::task_of(tx, self.dispatch).await?;
         let task = task::lock_even_deleted(tx, task).await?;
         let dispatch = dispatch::lock(tx, self.dispatch).await?;
         match dispatch.phase {

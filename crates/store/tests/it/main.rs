@@ -139,7 +139,7 @@ conformance_suite! {
         every_change_of_state_has_an_event,
         every_event_names_who_did_it_and_when,
         resuming_from_any_position_yields_the_rest_exactly_once,
-        events_have_no_position_before_the_sequencer_gives_one,
+        a_sequencer_with_nothing_to_do_tells_the_last_position,
         concurrent_sequencers_never_give_a_position_twice;
     secrets:
         all_servers_agree_on_one_key,

@@ -12,12 +12,19 @@ const WAITING: i64 = 120_000;
 const LANES: i64 = 12;
 
 /// Parameter types and values of each claim statement.
-const ARGUMENTS: [(&str, &str); 5] = [
+const ARGUMENTS: [(&str, &str); 6] = [
     ("bigint, bigint, bigint", "0, 0, 64"),
     ("bigint[], bigint[], bigint", "ARRAY[0, 1, 2]::bigint[], ARRAY[0, 0, 0]::bigint[], 64"),
     ("bigint[], bigint[], bigint", "ARRAY[1, 3, 5]::bigint[], ARRAY[0, 1, 2]::bigint[], 64"),
     ("bigint[]", "ARRAY[5, 50, 500, 5000]::bigint[]"),
     ("bigint, bigint", "0, 64"),
+    (
+        "bigint[], text[], bigint[], bigint[], bigint[], text[], text[], bigint[], text[], text[], bigint[], \
+         text[], text[], text[], text[], text[], text[]",
+        "ARRAY[5], ARRAY['d'], ARRAY[1], ARRAY[1], ARRAY[1], ARRAY['a'], ARRAY['pull'], ARRAY[1], ARRAY['p'], \
+         ARRAY['task'], ARRAY[NULL::bigint], ARRAY[NULL], ARRAY[NULL], ARRAY[NULL], ARRAY['t'], ARRAY['a'], \
+         ARRAY['{}']",
+    ),
 ];
 
 /// Connects as the store does; statistics are gathered only if the test does so.
@@ -69,9 +76,21 @@ async fn prepared_plans(connection: &mut PgConnection) -> Vec<String> {
     plans
 }
 
-/// Tells whether a plan sorts, or reads all of the waiting tasks.
+/// Tells whether a plan sorts, or reads all of the waiting tasks. What a claim opens is
+/// sorted as it was asked for: that is no longer than the batch.
 fn is_costly(plan: &str) -> bool {
-    plan.contains("Sort") || plan.contains("Seq Scan on line ") || plan.contains("Seq Scan on task ")
+    let sorts = plan.contains("Sort") && !plan.starts_with("Insert on event");
+    sorts || ["line", "task"].iter().any(|table| reads_all(plan, table))
+}
+
+/// Tells whether a plan reads a table from end to end, be it through an index.
+fn reads_all(plan: &str, table: &str) -> bool {
+    let lines: Vec<_> = plan.lines().collect();
+    lines.iter().enumerate().any(|(index, line)| {
+        let scans = |how: &str| line.contains(how) && line.contains(&format!(" on {table} "));
+        let seeks = lines.get(index + 1).is_some_and(|next| next.contains("Index Cond:"));
+        scans("Seq Scan") || (scans("Index Scan") || scans("Index Only Scan")) && !seeks
+    })
 }
 
 #[tokio::test]
@@ -113,9 +132,9 @@ async fn the_check_of_plans_fails_without_the_indexes() {
     let costly = async |connection: &mut PgConnection| {
         plans(connection).await.iter().map(|plan| is_costly(plan)).collect::<Vec<_>>()
     };
-    assert_eq!(costly(&mut connection).await, [false, false, false, false, false]);
+    assert_eq!(costly(&mut connection).await, [false, false, false, false, false, false]);
     connection.execute("DROP INDEX line_rank").await.unwrap();
-    assert_eq!(costly(&mut connection).await, [true, true, false, false, true]);
+    assert_eq!(costly(&mut connection).await, [true, true, false, false, true, false]);
     connection.execute("DROP INDEX line_lane_rank").await.unwrap();
-    assert_eq!(costly(&mut connection).await, [true, true, true, false, true]);
+    assert_eq!(costly(&mut connection).await, [true, true, true, false, true, false]);
 }

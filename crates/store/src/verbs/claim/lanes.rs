@@ -57,11 +57,10 @@ const STRATA: &str = "WITH RECURSIVE stratum (lane, level) AS ( \
          ORDER BY l.lane, l.level \
          LIMIT 1) AS n) \
      SELECT lane, level FROM stratum";
-const NEXT_STRATUM: &str = "SELECT lane, level \
-     FROM line \
-     WHERE (lane, level) > ($1, $2) \
-     ORDER BY lane, level \
-     LIMIT 1";
+/// Asked in two steps: SQLite seeks only by the first column of a pair that is compared,
+/// and would walk through all of a stratum to find its end.
+const NEXT_LEVEL: &str = "SELECT lane, level FROM line WHERE lane = $1 AND level > $2 ORDER BY level LIMIT 1";
+const NEXT_LANE: &str = "SELECT lane, level FROM line WHERE lane > $1 ORDER BY lane, level LIMIT 1";
 
 /// Reads which parts of lanes have tasks in line.
 pub(crate) async fn strata<T: Tx>(tx: &mut T) -> Result<Vec<Stratum>, Error> {
@@ -71,11 +70,14 @@ pub(crate) async fn strata<T: Tx>(tx: &mut T) -> Result<Vec<Stratum>, Error> {
     }
     // SQLite has no lateral join, and no round trips to save.
     let mut strata = Vec::new();
-    let mut at = (i64::MIN, i64::MIN);
-    while let Some(row) = first(tx, NEXT_STRATUM.into(), params![at.0, at.1]).await? {
-        let next: Stratum = stratum(row)?;
-        at = (next.lane.0, next.level);
-        strata.push(next);
+    let mut next = first(tx, NEXT_LANE.into(), params![i64::MIN]).await?;
+    while let Some(row) = next {
+        let at: Stratum = stratum(row)?;
+        strata.push(at);
+        next = match first(tx, NEXT_LEVEL.into(), params![at.lane.0, at.level]).await? {
+            Some(row) => Some(row),
+            None => first(tx, NEXT_LANE.into(), params![at.lane.0]).await?,
+        };
     }
     Ok(strata)
 }

@@ -58,10 +58,16 @@ const ADVANCES_MAX: usize = 20;
 pub type Render = Arc<dyn Fn(&Task) -> String + Send + Sync>;
 
 /// The statements of a claim that touch waiting tasks on PostgreSQL, for tests
-/// of their plans: the heads of one level, of all levels and of lanes, the lock, and both at once.
+/// of their plans: the heads of one level, of all levels and of lanes, the lock, both at once, and the opening.
 #[doc(hidden)]
-pub const CLAIM_STATEMENTS: [&str; 5] =
-    [heads::LEVEL_HEAD, heads::LEVEL_HEADS, heads::STRATUM_HEADS, LOCK_SKIP.postgres, TAKE_HEAD];
+pub const CLAIM_STATEMENTS: [&str; 6] = [
+    heads::LEVEL_HEAD,
+    heads::LEVEL_HEADS,
+    heads::STRATUM_HEADS,
+    LOCK_SKIP.postgres,
+    TAKE_HEAD.postgres,
+    open::OPEN,
+];
 
 /// One claimer's request.
 #[derive(Clone, Debug)]
@@ -349,25 +355,42 @@ macro_rules! lock_candidates {
 /// Locks tasks alone: a place in line that stayed locked when its task was passed
 /// over would stand in the way of whoever writes that task. The place cannot change
 /// while the task is locked, and where a task belongs is read from the task.
+///
+/// Both tables are asked for the numbers: a plan made while they were empty joins by
+/// walking through one of them otherwise, and is kept when they are not.
 const LOCK_SKIP: Sql = Sql {
-    postgres: concat!(lock_candidates!(), "= ANY($1) FOR UPDATE OF t SKIP LOCKED"),
+    postgres: concat!(lock_candidates!(), "= ANY($1) AND t.number = ANY($1) FOR UPDATE OF t SKIP LOCKED"),
     sqlite: concat!(lock_candidates!(), "IN (SELECT value FROM json_each($1))"),
 };
 const LOCK_WAIT: Sql = Sql {
-    postgres: concat!(lock_candidates!(), "= ANY($1) ORDER BY t.number FOR UPDATE OF t"),
+    postgres: concat!(
+        lock_candidates!(),
+        "= ANY($1) AND t.number = ANY($1) ORDER BY t.number FOR UPDATE OF t"
+    ),
     sqlite: LOCK_SKIP.sqlite,
 };
-/// Takes the head of a line that has one order, and locks it, in one go.
-const TAKE_HEAD: &str = concat!(
-    "SELECT ",
-    task_columns!(),
-    ", l.level, l.arrival, l.queued_at \
-     FROM line l JOIN task t ON t.number = l.task \
-     WHERE l.level = 0 AND l.arrival >= $1 AND t.state = 'queued' \
-     ORDER BY l.arrival, l.queued_at, l.task \
-     LIMIT $2 \
-     FOR UPDATE OF t SKIP LOCKED"
-);
+
+macro_rules! take_head {
+    ($tasks:literal) => {
+        concat!(
+            "SELECT ",
+            task_columns!(),
+            ", l.level, l.arrival, l.queued_at FROM line l ",
+            $tasks,
+            "WHERE l.level = 0 AND l.arrival >= $1 ORDER BY l.arrival, l.queued_at, l.task LIMIT $2"
+        )
+    };
+}
+
+/// Takes the head of a line that has one order, and locks it, in one go. On PostgreSQL
+/// each task is looked up by itself, which no plan can turn into a walk through all tasks.
+const TAKE_HEAD: Sql = Sql {
+    postgres: take_head!(
+        "CROSS JOIN LATERAL ( \
+           SELECT * FROM task WHERE number = l.task AND state = 'queued' FOR UPDATE SKIP LOCKED) AS t "
+    ),
+    sqlite: take_head!("JOIN task t ON t.number = l.task AND t.state = 'queued' "),
+};
 
 /// A task that is locked, and its place in the line.
 struct Locked {
@@ -462,7 +485,7 @@ async fn take_head<T: Tx>(
     let limit = i64::try_from(claimers).unwrap_or(i64::MAX);
     match (section.levels, section.head) {
         (Levels::One, Some(head)) => {
-            let rows = tx.query(TAKE_HEAD.into(), params![head, limit]).await?;
+            let rows = tx.query(TAKE_HEAD, params![head, limit]).await?;
             rows.into_iter().map(|row| locked(row, section)).collect()
         }
         (Levels::One, None) => Ok(Vec::new()),

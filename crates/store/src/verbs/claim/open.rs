@@ -13,20 +13,20 @@ use super::Claimed;
 /// under the claim lock. Each step goes on with what the one before it changed, so that
 /// the number of events says whether all of them did. From the line a task is deleted
 /// by its number: by rank it would be missed if it was ranked anew meanwhile.
-const OPEN: &str = "WITH u AS ( \
+pub(super) const OPEN: &str = "WITH u AS ( \
        SELECT * \
        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], \
          $7::text[], $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::text[], $13::text[], \
          $14::text[], $15::text[], $16::text[], $17::text[]) WITH ORDINALITY \
          AS u (number, dispatch, now, attempt, fence, holder, door, lease, prompt, kind, project, adapter, \
            provider, account, type, actor, data, nr)), \
-     gone AS (DELETE FROM line USING u WHERE line.task = u.number RETURNING line.task), \
+     gone AS (DELETE FROM line USING u WHERE line.task = u.number AND line.task = ANY($1) RETURNING line.task), \
      claimed AS ( \
        UPDATE task \
        SET state = 'running', dispatch = u.dispatch, fence = task.fence + 1, attempt = task.attempt + 1, \
          not_before = NULL, started_at = COALESCE(task.started_at, u.now), updated_at = u.now \
        FROM u JOIN gone ON gone.task = u.number \
-       WHERE task.number = u.number AND task.state = 'queued' AND task.dispatch IS NULL \
+       WHERE task.number = u.number AND task.number = ANY($1) AND task.state = 'queued' AND task.dispatch IS NULL \
        RETURNING task.number), \
      opened AS ( \
        INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, lease_until, \

@@ -259,8 +259,8 @@ pub(crate) async fn a_position_is_counted_to_a_thousand(ctx: &TestStore) {
 
 pub(crate) async fn the_answer_is_of_one_snapshot_and_tells_the_last_decisions(ctx: &TestStore) {
     let task = ctx.add("t").await.number;
-    assert_eq!(ctx.why(task, None).await.pos, Pos(0));
     ctx.sequence().await;
+    assert_eq!(ctx.why(task, None).await.pos, Pos(1));
     for by in 1..=6 {
         ctx.pass(Span::from_secs(1));
         let bump = TaskBump { ctx: ctx.ctx(person()), task: TaskRef::Number(task), by };
@@ -271,12 +271,13 @@ pub(crate) async fn the_answer_is_of_one_snapshot_and_tells_the_last_decisions(c
     ctx.pass(Span::from_secs(1));
     let at = ctx.now();
     ctx.claim().await;
+    ctx.sequence().await;
     let why = ctx.why(task, None).await;
-    assert_eq!(why.pos, Pos(8));
+    assert_eq!(why.pos, Pos(9));
     let decisions: Vec<_> =
         why.decisions.iter().map(|one| (one.pos, one.event_type, one.actor.as_str())).collect();
     let edited = |pos| (Some(Pos(pos)), EventType::TaskEdited, "person:ann");
-    let opened = (None, EventType::DispatchOpened, "agent:a");
+    let opened = (Some(Pos(9)), EventType::DispatchOpened, "agent:a");
     assert_eq!(decisions, [opened, edited(7), edited(6), edited(5), edited(4)]);
     assert_eq!(why.decisions[0].at, at);
     assert!(why.decisions[1].data.contains("boost"), "{}", why.decisions[1].data);
