@@ -1,9 +1,10 @@
 //! Artifacts: what one issue provides and others wait for.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The body of `POST /api/issues/:id/artifacts`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ArtifactCreate {
     pub path: String,
@@ -13,7 +14,7 @@ pub struct ArtifactCreate {
 }
 
 /// What `POST /api/issues/:id/artifacts` answers under `data`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactStored {
     pub id: String,
@@ -31,7 +32,7 @@ pub struct ArtifactStored {
 }
 
 /// One artifact among those an issue provided.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
     pub id: String,

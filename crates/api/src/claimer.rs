@@ -3,10 +3,11 @@
 //! The queries of `queue` and `why` repeat these fields, because serde cannot flatten a type into one that
 //! refuses unknown fields; both give them back as a [`ClaimerQuery`].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The query of `GET|POST /api/dispatch/next`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a claimer says about itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ClaimerQuery {
     /// The only project to take work of, by uuid or name.
@@ -32,8 +33,61 @@ pub struct ClaimerQuery {
     pub account: Option<String>,
 }
 
+/// The query of `GET|POST /api/dispatch/next`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct NextQuery {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kinds: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// How long to wait for work if there is none, such as `30s`; at most a minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<String>,
+}
+
+impl NextQuery {
+    /// Returns what the query says about the claimer.
+    pub fn claimer(self) -> ClaimerQuery {
+        ClaimerQuery {
+            project_id: self.project_id,
+            kinds: self.kinds,
+            capabilities: self.capabilities,
+            owner: self.owner,
+            adapter: self.adapter,
+            provider: self.provider,
+            account: self.account,
+        }
+    }
+}
+
+impl From<ClaimerQuery> for NextQuery {
+    fn from(claimer: ClaimerQuery) -> Self {
+        Self {
+            project_id: claimer.project_id,
+            kinds: claimer.kinds,
+            capabilities: claimer.capabilities,
+            owner: claimer.owner,
+            adapter: claimer.adapter,
+            provider: claimer.provider,
+            account: claimer.account,
+            wait: None,
+        }
+    }
+}
+
 /// The body of `POST /api/dispatch/next`: what the query says, with lists for comma lists.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct NextBody {
     #[serde(skip_serializing_if = "Option::is_none")]

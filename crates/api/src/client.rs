@@ -7,10 +7,13 @@ mod artifact;
 mod desk;
 mod dispatch;
 mod error;
+mod event;
 mod goal;
+mod inbox;
 mod issue;
 mod project;
 mod relation;
+mod token;
 mod transport;
 
 use std::fmt;
@@ -20,6 +23,7 @@ use reqwest::{Method, RequestBuilder, Url};
 
 pub use self::dispatch::Claim;
 pub use self::error::ClientError;
+pub use self::event::{EventStream, Told};
 
 /// Who the client says it is.
 #[derive(Clone, PartialEq, Eq)]

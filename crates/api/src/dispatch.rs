@@ -2,14 +2,16 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::claimer::ClaimerQuery;
 use crate::issue::Issue;
+use crate::work::{Commit, PullRequest};
 
 /// What a claim hands out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Next {
     pub issue: Issue,
@@ -19,7 +21,7 @@ pub struct Next {
 }
 
 /// What the holder of a dispatch needs to report on it.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DispatchTicket {
     pub id: String,
@@ -43,7 +45,7 @@ impl fmt::Debug for DispatchTicket {
 }
 
 /// The query of `GET /api/dispatch/queue`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct QueueQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +104,7 @@ impl From<ClaimerQuery> for QueueQuery {
 }
 
 /// What would be handed out, in that order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Queue {
     pub data: Vec<QueueEntry>,
@@ -113,7 +115,7 @@ pub struct Queue {
 }
 
 /// One place in the line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueEntry {
     pub issue: Issue,
@@ -125,7 +127,7 @@ pub struct QueueEntry {
 }
 
 /// One closed gate between the claimer and an issue.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueGate {
     /// A word for programs.
@@ -137,7 +139,7 @@ pub struct QueueGate {
 }
 
 /// The terms that add up to a score.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Breakdown {
     pub priority_weight: i64,
@@ -154,7 +156,7 @@ pub struct Breakdown {
 }
 
 /// Tokens spent since the last report.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Tokens {
     pub input: i64,
@@ -164,7 +166,7 @@ pub struct Tokens {
 /// The body of `POST /api/dispatches/:id/heartbeat`.
 ///
 /// The reports repeat these three fields: serde cannot flatten a type into one that refuses unknown fields.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Heartbeat {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +178,7 @@ pub struct Heartbeat {
 }
 
 /// The body of `POST /api/dispatches/:id/complete`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Complete {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,10 +191,14 @@ pub struct Complete {
     pub result: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_summary: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commits: Option<Vec<Commit>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull_requests: Option<Vec<PullRequest>>,
 }
 
 /// The body of `POST /api/dispatches/:id/fail`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Fail {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -214,8 +220,31 @@ pub struct Fail {
     pub provider: Option<String>,
 }
 
+/// The body of `POST /api/dispatches/:id/ask`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Ask {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+}
+
+/// What `GET /api/dispatches/:id/prompt` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DispatchPrompt {
+    pub dispatch_id: String,
+    pub number: i64,
+    pub prompt: Option<String>,
+}
+
 /// The body of `POST /api/dispatches/:id/release`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Release {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -227,7 +256,7 @@ pub struct Release {
 }
 
 /// What every report is answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportReply {
     /// `continue` or `stop`.

@@ -1,10 +1,11 @@
 //! What the desk finds when it recomputes what it keeps.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The query of `GET /api/doctor` and the body of `POST /api/doctor/repair`: which issues to look at.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DoctorRange {
     /// The number after which to begin: the `next` of an earlier report.
@@ -15,7 +16,7 @@ pub struct DoctorRange {
 }
 
 /// What the doctor's routes answer under `data`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DoctorReport {
     /// How many issues were looked at.
@@ -27,7 +28,7 @@ pub struct DoctorReport {
 }
 
 /// One thing about one issue that is not as it should be.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
     pub number: i64,

@@ -1,10 +1,11 @@
 //! How every route says no.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The body of every answer that is not a success.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
     /// A sentence for people.
     pub error: String,
@@ -39,7 +40,7 @@ impl ErrorBody {
 }
 
 /// One field at fault and what was expected of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FieldError {
     pub field: String,
     pub message: String,

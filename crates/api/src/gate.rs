@@ -1,12 +1,13 @@
 //! The gates of provider accounts: closed for a while when a provider refuses work.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How the path names the account of a provider that has only one.
 const ACCOUNT_ONLY: &str = "-";
 
 /// One provider account that refused, as `GET /api/gates` shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AccountGate {
     pub provider: String,

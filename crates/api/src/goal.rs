@@ -1,11 +1,12 @@
 //! Goals: what projects are for, and how far they got.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::patch::{nullable, present};
 
 /// One goal as every route shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Goal {
     pub id: String,
@@ -25,7 +26,7 @@ pub struct Goal {
 }
 
 /// The body of `POST /api/goals`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GoalCreate {
     pub title: String,
@@ -46,7 +47,7 @@ pub struct GoalCreate {
 }
 
 /// The body of `PATCH /api/goals/:id`; absent and null differ as in [`crate::issue::IssuePatch`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct GoalPatch {
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! Issues, as the surface calls what the desk calls tasks: the thing itself, creating, patching and listing
 //! it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,9 +9,10 @@ use crate::dispatch::DispatchTicket;
 use crate::issue_ref::IssueRef;
 use crate::patch::{nullable, present};
 use crate::relation::Relation;
+use crate::work::{Commit, PullRequest};
 
 /// One issue as every route shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Issue {
     pub id: String,
@@ -44,6 +46,14 @@ pub struct Issue {
     pub agent_summary: Option<String>,
     pub last_error: Option<String>,
     pub result: Option<Value>,
+    #[serde(default)]
+    pub commits: Vec<Commit>,
+    #[serde(default)]
+    pub pull_requests: Vec<PullRequest>,
+    /// What its agent asked last.
+    pub question: Option<String>,
+    /// What was answered to that.
+    pub answer: Option<String>,
     /// How often the issue was handed out.
     pub attempt: i64,
     #[serde(default)]
@@ -77,7 +87,7 @@ pub struct Issue {
 }
 
 /// How often each kind of mishap has happened since the last success.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Counters {
     pub crash: i64,
@@ -87,7 +97,7 @@ pub struct Counters {
 }
 
 /// The unclosed dispatch of an issue, without its token.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueDispatch {
     pub id: String,
@@ -107,7 +117,7 @@ pub struct IssueDispatch {
 }
 
 /// One issue with what stands around it, as `GET /api/issues/:id` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueDetail {
     #[serde(flatten)]
@@ -123,7 +133,7 @@ pub struct IssueDetail {
 }
 
 /// One issue in short, as another one shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueBrief {
     pub id: String,
@@ -136,7 +146,7 @@ pub struct IssueBrief {
 }
 
 /// The body of `POST /api/issues`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IssueCreate {
     pub title: String,
@@ -185,7 +195,7 @@ pub struct IssueCreate {
 ///
 /// An absent field stays as it is. Where null means something (clear it) the field is a double option: `None`
 /// is absent, `Some(None)` is null.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct IssuePatch {
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -214,6 +224,10 @@ pub struct IssuePatch {
     pub hypothesis: Option<Option<Value>>,
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub agent_summary: Option<Option<String>>,
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    pub commits: Option<Option<Vec<Commit>>>,
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    pub pull_requests: Option<Option<Vec<PullRequest>>>,
     /// By uuid or name.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub project_id: Option<Option<String>>,
@@ -232,7 +246,7 @@ pub struct IssuePatch {
 }
 
 /// What `PATCH /api/issues/:id` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IssuePatched {
     pub data: Issue,
     /// The dispatch that `in_progress` opened for the caller.
@@ -241,7 +255,7 @@ pub struct IssuePatched {
 }
 
 /// The query of `GET /api/issues`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct IssueQuery {
     /// A comma list.
@@ -267,7 +281,7 @@ pub struct IssueQuery {
 }
 
 /// One page of issues, oldest first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueList {
     pub data: Vec<Issue>,
@@ -292,6 +306,7 @@ pub(crate) mod tests {
             "priority": 3, "priorityValue": 50, "doors": ["pull", "run"], "maxRetries": 3,
             "signalSource": null, "signalPayload": null, "hypothesis": null,
             "agentSummary": null, "lastError": null, "result": null,
+            "commits": [], "pullRequests": [], "question": null, "answer": null,
             "attempt": 0, "counters": {"crash": 0, "unavailable": 0, "retry": 0, "lost": 0},
             "notBefore": null, "queuedAt": "2026-01-01T00:00:00Z", "startedAt": null, "completedAt": null,
             "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",

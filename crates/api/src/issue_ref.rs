@@ -1,7 +1,9 @@
 //! How a request names another issue: by uuid or by number.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -47,6 +49,19 @@ impl fmt::Display for IssueRef {
 impl<'de> Deserialize<'de> for IssueRef {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(IssueRefVisitor)
+    }
+}
+
+impl JsonSchema for IssueRef {
+    fn schema_name() -> Cow<'static, str> {
+        "IssueRef".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "the uuid or the number of an issue",
+            "type": ["string", "integer"],
+        })
     }
 }
 

@@ -1,12 +1,13 @@
 //! Changing an issue's place in line: by points, or relative to another issue.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::issue_ref::IssueRef;
 
 /// The body of `POST /api/issues/:id/bump`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct IssueBump {
     /// How many points to add to the boost; fewer than none takes some away.
@@ -15,7 +16,7 @@ pub struct IssueBump {
 }
 
 /// The body of `POST /api/issues/:id/move`: `{"before": ref}` or `{"after": ref}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", try_from = "Neighbours")]
 pub enum IssueMove {
     Before(IssueRef),
@@ -23,7 +24,7 @@ pub enum IssueMove {
 }
 
 /// What `POST /api/issues/:id/move` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueMoved {
     pub data: Issue,
@@ -35,7 +36,7 @@ pub struct IssueMoved {
 }
 
 /// A move as it is read, before it is known to name one neighbour.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct Neighbours {
     before: Option<IssueRef>,

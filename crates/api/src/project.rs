@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::patch::{nullable, present};
 
 /// One project as every route shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Project {
     pub id: String,
@@ -34,7 +35,7 @@ pub struct Project {
 }
 
 /// The goal a project names, in short.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectGoal {
     pub id: String,
@@ -43,7 +44,7 @@ pub struct ProjectGoal {
 }
 
 /// The body of `POST /api/projects`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProjectCreate {
     pub name: String,
@@ -62,7 +63,7 @@ pub struct ProjectCreate {
 }
 
 /// The body of `PATCH /api/projects/:id`; absent and null differ as in [`crate::issue::IssuePatch`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ProjectPatch {
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]

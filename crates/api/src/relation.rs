@@ -1,12 +1,13 @@
 //! Relations between issues: what blocks what, what belongs together, what is the same.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::IssueBrief;
 use crate::issue_ref::IssueRef;
 
 /// One relation, as seen from one of its two issues.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Relation {
     pub id: String,
@@ -22,7 +23,7 @@ pub struct Relation {
 }
 
 /// The body of `POST /api/issues/:id/relations`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RelationCreate {
     #[serde(rename = "type")]

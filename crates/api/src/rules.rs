@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::patch::present;
 
 /// What `GET|PUT /api/rules` answers under `data`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Rules {
     /// Grows with every change.
@@ -23,7 +24,7 @@ pub struct Rules {
 }
 
 /// What a score is made of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Profile {
     /// The shipped profile that the numbers started from.
@@ -34,7 +35,7 @@ pub struct Profile {
 }
 
 /// How much may be handed out at once; null is without limit.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Limits {
     /// Altogether.
@@ -52,7 +53,7 @@ pub struct Limits {
 }
 
 /// The body of `PUT /api/rules`: what is absent stays, what is there replaces that part whole.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RulesPut {
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -67,7 +68,7 @@ pub struct RulesPut {
 }
 
 /// The profile to rank by from now on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProfilePut {
     /// The shipped profile to start from.
@@ -78,7 +79,7 @@ pub struct ProfilePut {
 }
 
 /// The limits to keep from now on; what is absent or null is without limit.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct LimitsPut {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! Why an issue runs, waits or never will, and what would change that.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use crate::dispatch::Breakdown;
 use crate::issue::IssueBrief;
 
 /// The query of `GET /api/issues/:id/why`; with nothing set it asks for anyone.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct WhyQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +64,7 @@ impl From<ClaimerQuery> for WhyQuery {
 }
 
 /// What `GET /api/issues/:id/why` answers under `data`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Why {
     pub issue: IssueBrief,
@@ -91,7 +92,7 @@ pub struct Why {
 }
 
 /// The claimer an answer is for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WhyClaimer {
     pub name: String,
@@ -108,7 +109,7 @@ pub struct WhyClaimer {
 }
 
 /// One thing between an issue and its start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WhyGate {
     /// A word for programs.
@@ -122,7 +123,7 @@ pub struct WhyGate {
 }
 
 /// One event of the issue.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// Null until the event has its place among all.

@@ -22,6 +22,7 @@ const EXAMINED: i64 = 500;
 const SLACK: i64 = 32;
 /// What is claimed here is never given back by the end of a lease.
 const LEASE: Span = Span::from_days(30);
+const EVENTS_KEPT: Span = Span::from_days(30);
 
 /// A line, and what will be added to it next.
 #[derive(Debug)]
@@ -67,7 +68,12 @@ impl Line {
     async fn desk(&self) -> Result<(Desk, Loops)> {
         let entropy: Arc<dyn Entropy> = self.entropy.clone();
         let rules = RulesEdit { profile: Some(Profile::shipped(self.profile)), ..RulesEdit::default() };
-        let settings = Settings { pull_lease: LEASE, render: Arc::new(|task| task.title.clone()), rules };
+        let settings = Settings {
+            pull_lease: LEASE,
+            events_kept: EVENTS_KEPT,
+            render: Arc::new(|task| task.title.clone()),
+            rules,
+        };
         Ok(Box::pin(Desk::new(self.store().await?, Arc::new(RealClock), entropy, settings)).await?)
     }
 

@@ -10,7 +10,7 @@ use extraboard_core::clock::Clock as _;
 use extraboard_core::doors::Door;
 use extraboard_core::gate::Claimer;
 use extraboard_core::reason::Draw;
-use extraboard_core::report::Report;
+use extraboard_core::report::{Completion, Report};
 use extraboard_desk::{Claim, Desk};
 use extraboard_store::Store;
 use extraboard_store::verbs::{Ceiling, Claimed, DispatchReport, Usage};
@@ -67,7 +67,7 @@ impl Work for Pairs {
     async fn once(&self, caller: usize) -> Result<()> {
         let desk = &self.0[caller % self.0.len()];
         let claimed = claim(desk).await?;
-        let report = Report::Complete { result: None, summary: None };
+        let report = Report::Complete(Completion::default());
         let (ctx, usage, draw) = (desk.ctx(bench()), Usage::default(), Draw::NONE);
         desk.write(DispatchReport { ctx, dispatch: claimed.dispatch.id, report, usage, draw }).await?;
         Ok(())

@@ -33,6 +33,9 @@ pub(crate) use self::rules::Rules;
 /// The file that is read from the data directory when none is named.
 const FILE_NAME: &str = "extraboard.toml";
 
+/// How often a caller may ask where it is not said and not everybody is at home.
+const REQUESTS_PER_SECOND: u32 = 100;
+
 /// A configuration that was checked.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
@@ -40,6 +43,7 @@ pub(crate) struct Config {
     pub(crate) database: Database,
     pub(crate) server: Server,
     pub(crate) leases: Leases,
+    pub(crate) events: Events,
     pub(crate) rules: Rules,
     pub(crate) log: Log,
 }
@@ -50,11 +54,40 @@ pub(crate) struct Server {
     pub(crate) metrics_listen: SocketAddr,
     /// Further names that requests may give as Host, in lower case.
     pub(crate) hosts: Vec<String>,
+    /// Whether the name an agent gives is believed, where tokens would be asked for.
+    pub(crate) trust_agent_id: bool,
+    pub(crate) rate_limit: RateLimit,
+}
+
+/// How often a caller may ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RateLimit {
+    /// As often as it likes on loopback, else so often as a busy agent does.
+    Auto,
+    None,
+    PerSecond(u32),
+}
+
+impl Server {
+    /// Returns how many requests a caller may make in a second.
+    pub(crate) fn requests_per_second(&self) -> Option<u32> {
+        match self.rate_limit {
+            RateLimit::Auto if self.listen.ip().is_loopback() => None,
+            RateLimit::Auto => Some(REQUESTS_PER_SECOND),
+            RateLimit::None => None,
+            RateLimit::PerSecond(number) => Some(number),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Leases {
     pub(crate) pull_secs: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Events {
+    pub(crate) keep_days: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -129,7 +162,14 @@ impl Config {
             Key::ServerListen => json!(self.server.listen.to_string()),
             Key::ServerMetricsListen => json!(self.server.metrics_listen.to_string()),
             Key::ServerHosts => json!(self.server.hosts),
+            Key::ServerTrustAgentId => json!(self.server.trust_agent_id),
+            Key::ServerRateLimit => match self.server.rate_limit {
+                RateLimit::Auto => json!("auto"),
+                RateLimit::None => json!("none"),
+                RateLimit::PerSecond(number) => json!(number),
+            },
             Key::LeasesPullSecs => json!(self.leases.pull_secs),
+            Key::EventsKeepDays => json!(self.events.keep_days),
             Key::PollIntervalSecs => json!(self.rules.poll_interval_secs),
             Key::ProfileName => json!(self.rules.profile.name.as_str()),
             Key::ProfileNumber(number) => json!(self.rules.number(number)),

@@ -74,6 +74,23 @@ impl Output {
         }
     }
 
+    /// Prints one of many values: as JSON it is one line.
+    pub(crate) fn show_line(
+        self,
+        value: &impl Serialize,
+        text: impl FnOnce(Style) -> String,
+    ) -> Result<(), CliError> {
+        match self.form {
+            Form::Json => write_out(&json_line(value)),
+            Form::Text => write_out(&text(self.style)),
+        }
+    }
+
+    /// Tells whether standard output may carry what is no data.
+    pub(crate) fn stdout_is_free(self) -> bool {
+        self.form == Form::Text
+    }
+
     /// Tells a failure on standard error: a sentence, or one line of JSON.
     pub(crate) fn tell(self, error: &CliError) {
         let Some(report) = error.report() else { return };
@@ -89,10 +106,26 @@ pub(crate) fn talk(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", clean_text(text));
 }
 
+/// Passes on what a command prints. It has the user's terminal as if the user had run it.
+pub(crate) fn pass_on(bytes: &[u8]) {
+    let mut stdout = io::stdout().lock();
+    // A closed output is no reason for the command to end.
+    let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+}
+
+/// Passes on what a command prints beside its output.
+pub(crate) fn pass_on_error(bytes: &[u8]) {
+    let _ = io::stderr().lock().write_all(bytes);
+}
+
 fn tell_line(value: &impl Serialize) {
-    let text = serde_json::to_string(value).expect("our reports have string keys");
     // As with `talk`: a closed standard error is no reason to fail.
-    let _ = writeln!(io::stderr().lock(), "{}", clean::escape_json(&text));
+    let _ = writeln!(io::stderr().lock(), "{}", json_line(value));
+}
+
+fn json_line(value: &impl Serialize) -> String {
+    let text = serde_json::to_string(value).expect("our wire types have string keys and finite numbers");
+    clean::escape_json(&text).into_owned()
 }
 
 fn json(value: &impl Serialize) -> String {

@@ -29,19 +29,28 @@ pub(crate) fn terminate(pid: u32) -> io::Result<()> {
     signal(pid, "-TERM")
 }
 
+/// Signals a process and all it started that did not leave its group.
+pub(crate) fn signal_group(leader: u32, name: &str) -> io::Result<()> {
+    kill(&format!("-{leader}"), name)
+}
+
 /// Returns whether whoever started this process had it ignore SIGHUP, as `nohup` does.
 pub(crate) fn ignores_hangup() -> bool {
     fs::read_to_string("/proc/self/status").is_ok_and(|status| ignored_signals(&status) & HANGUP != 0)
 }
 
-fn signal(pid: u32, signal: &str) -> io::Result<()> {
+fn signal(pid: u32, name: &str) -> io::Result<()> {
+    kill(&pid.to_string(), name)
+}
+
+fn kill(target: &str, signal: &str) -> io::Result<()> {
     let status = Command::new("kill")
-        .args([signal, "--", &pid.to_string()])
+        .args([signal, "--", target])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()?;
-    if status.success() { Ok(()) } else { Err(io::Error::other(format!("kill {signal} {pid}: {status}"))) }
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("kill {signal} {target}: {status}"))) }
 }
 
 /// Reads the line `SigIgn:` and a set in hexadecimal; without one nothing is ignored.

@@ -15,7 +15,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
 
 use crate::admin_token::AdminToken;
-use crate::config::Config;
+use crate::config::{Config, Server};
 use crate::desk_file::{DeskFile, Published};
 use crate::desk_lock::DeskLock;
 use crate::error::{CliError, Kind};
@@ -78,6 +78,7 @@ async fn open_store(plan: &ServePlan, file: &DeskFile) -> Result<Store, CliError
 async fn start_desk(plan: &ServePlan, store: Store) -> Result<(Desk, Running), CliError> {
     let settings = Settings {
         pull_lease: Span::from_secs(plan.config.leases.pull_secs.into()),
+        events_kept: Span::from_days(plan.config.events.keep_days.into()),
         render: Arc::new(extraboard_server::prompt::plain),
         rules: plan.config.rules.said.clone(),
     };
@@ -99,10 +100,23 @@ async fn app_settings(plan: &ServePlan, api: &TcpListener, desk: &Desk) -> Resul
     Ok(AppSettings {
         listen: api.local_addr().map_err(|error| CliError::io("cannot tell the own address", &error))?,
         hosts: plan.config.server.hosts.clone(),
+        trust_agent_id: trusts_names(&plan.config.server),
+        rate_limit: plan.config.server.requests_per_second(),
         key: ServerKey::new(&key),
         started_at: desk.now(),
         version: env!("CARGO_PKG_VERSION"),
     })
+}
+
+/// Tells whether names are believed, and says so where that lets strangers in.
+fn trusts_names(server: &Server) -> bool {
+    if server.trust_agent_id && !server.listen.ip().is_loopback() {
+        tracing::warn!(
+            "server.trust_agent_id: whoever reaches {} may take work under any name",
+            server.listen
+        );
+    }
+    server.trust_agent_id
 }
 
 /// Answers requests until a signal comes, then finishes those under way.
@@ -233,6 +247,7 @@ mod tests {
         let clock = Arc::new(FragileClock::default());
         let settings = Settings {
             pull_lease: Span::from_mins(60),
+            events_kept: Span::from_days(30),
             render: Arc::new(extraboard_server::prompt::plain),
             rules: RulesEdit::default(),
         };
@@ -249,6 +264,8 @@ mod tests {
         let settings = AppSettings {
             listen: api.local_addr().unwrap(),
             hosts: Vec::new(),
+            trust_agent_id: false,
+            rate_limit: None,
             key: ServerKey::new("key"),
             started_at: START,
             version: "0",

@@ -23,6 +23,12 @@ words! {
         TaskRetried = "task.retried",
         /// A finished or canceled task is open again.
         TaskReopened = "task.reopened",
+        /// A person answered what an agent asked.
+        TaskAnswered = "task.answered",
+        /// Somebody said something about a task.
+        CommentCreated = "comment.created",
+        /// A person put an item of the inbox away.
+        InboxDismissed = "inbox.dismissed",
         /// A task was accepted in review.
         TaskApproved = "task.approved",
         /// A task was sent back from review.
@@ -59,6 +65,10 @@ words! {
         AccountLimited = "account.limited",
         /// An account works again.
         AccountCleared = "account.cleared",
+        /// A token was made.
+        TokenCreated = "token.created",
+        /// A token was taken back.
+        TokenRevoked = "token.revoked",
         /// The doctor put something right.
         DoctorRepaired = "doctor.repaired",
         /// A task was given up on by the desk.

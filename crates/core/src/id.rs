@@ -94,6 +94,14 @@ number_id! {
     ProjectNumber
 }
 number_id! {
+    /// A comment.
+    CommentId
+}
+number_id! {
+    /// An item of the inbox.
+    InboxId
+}
+number_id! {
     /// A lane of the line.
     LaneId
 }

@@ -50,16 +50,24 @@ impl FailureClass {
     }
 }
 
+/// What came of the work.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// What came of it, as JSON.
+    pub result: Option<String>,
+    /// What the agent says about it.
+    pub summary: Option<String>,
+    /// The commits, as JSON.
+    pub commits: Option<String>,
+    /// The pull requests, as JSON.
+    pub pull_requests: Option<String>,
+}
+
 /// A report that ends a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// The work is done.
-    Complete {
-        /// What came of it, as JSON.
-        result: Option<String>,
-        /// What the agent says about it.
-        summary: Option<String>,
-    },
+    Complete(Completion),
     /// The work failed.
     Fail {
         /// Why.
@@ -95,7 +103,7 @@ impl Report {
     /// Returns the outcome this report claims.
     pub const fn outcome(&self) -> Outcome {
         match self {
-            Self::Complete { .. } => Outcome::Completed,
+            Self::Complete(_) => Outcome::Completed,
             Self::Fail { .. } => Outcome::Failed,
             Self::Release => Outcome::Released,
             Self::Ask { .. } => Outcome::Asked,
@@ -105,7 +113,7 @@ impl Report {
     /// Returns the reason an open dispatch ends for; none for success.
     pub const fn reason(&self) -> Option<Reason> {
         match self {
-            Self::Complete { .. } => None,
+            Self::Complete(_) => None,
             Self::Fail { class, .. } => Some(class.reason()),
             Self::Release => Some(Reason::Released),
             Self::Ask { .. } => Some(Reason::Asked),

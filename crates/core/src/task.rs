@@ -83,6 +83,14 @@ pub struct Task {
     pub agent_summary: Option<String>,
     /// What came of it, as JSON.
     pub result: Option<String>,
+    /// The commits that came of it, as JSON.
+    pub commits: Option<String>,
+    /// The pull requests that came of it, as JSON.
+    pub pull_requests: Option<String>,
+    /// What an agent asked last.
+    pub question: Option<String>,
+    /// What was answered to that.
+    pub answer: Option<String>,
     /// What last went wrong.
     pub last_error: Option<String>,
     /// The earliest moment it may be handed out.

@@ -2,12 +2,18 @@
 //!
 //! No timer: the first request goes at once, and what arrives while its
 //! transaction runs makes the next batch.
+//!
+//! Whoever asked to wait is parked when there is nothing, and claimed for again when
+//! something happened anywhere: on this server or, through the sequencer, on another.
+//! All that are parked go into the same transactions, so that a task that arrives is
+//! one claim however many wait for it. A task that is committed before such a claim
+//! reads is seen by it; one committed later gets its position later, and so wakes.
 
 use std::time::Duration;
 
 use extraboard_core::caller::Caller;
 use extraboard_core::gate::Nothing;
-use extraboard_core::id::DispatchId;
+use extraboard_core::id::{DispatchId, Pos};
 use extraboard_core::reason::Reason;
 use extraboard_core::report::Report;
 use extraboard_store::error::Error;
@@ -15,6 +21,7 @@ use extraboard_store::verbs::{
     ClaimBatch, ClaimRequest, Claimed, DispatchReport, DispatchTerminate, HeadAdvance, Usage,
 };
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::desk::Desk;
 
@@ -28,6 +35,11 @@ const ADVANCE_AFTER: usize = 1_000;
 /// After how many claims those entries are removed.
 const TIDY_AFTER: usize = 10_000;
 
+/// How many may be parked; more are told that there is nothing.
+const PARKED_MAX: usize = 10_000;
+/// How often those are claimed for though nothing was heard: a wake-up may be lost.
+const NET: Duration = Duration::from_secs(1);
+
 /// How often it is tried to end a dispatch that may have been opened.
 const FORGET_TRIES: usize = 60;
 /// The pause between two tries.
@@ -35,11 +47,31 @@ const FORGET_PAUSE: Duration = Duration::from_secs(1);
 
 type Answer = Result<Result<Claimed, Nothing>, Error>;
 
+/// What a claimer is told.
+pub(crate) type Reply = Result<Result<Delivery, Nothing>, Error>;
+
+/// Whether a claimer waits for work if there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// It wants to be told.
+    None,
+    /// It waits until it goes away.
+    Waits,
+}
+
 /// A request on its way, and where its answer goes.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) request: ClaimRequest,
-    pub(crate) reply: oneshot::Sender<Result<Result<Delivery, Nothing>, Error>>,
+    pub(crate) patience: Patience,
+    pub(crate) reply: oneshot::Sender<Reply>,
+}
+
+/// A request that waits for work, and why it got none.
+#[derive(Debug)]
+struct Parked {
+    waiting: Waiting,
+    nothing: Nothing,
 }
 
 /// A claimed task on its way to its client.
@@ -47,7 +79,7 @@ pub(crate) struct Waiting {
 /// Dropped before the client took it, wherever that happens, it gives the task
 /// back: the client has gone.
 #[derive(Debug)]
-pub(crate) struct Delivery {
+pub struct Delivery {
     desk: Desk,
     claimed: Option<Claimed>,
     /// With a key the client may come back for the same dispatch, so that stays open.
@@ -59,8 +91,13 @@ impl Delivery {
         Self { desk: desk.clone(), claimed: Some(claimed), keyed: request.key.is_some() }
     }
 
+    /// Returns the task.
+    pub fn claimed(&self) -> Option<&Claimed> {
+        self.claimed.as_ref()
+    }
+
     /// Hands the task to its client.
-    pub(crate) fn take(mut self) -> Option<Claimed> {
+    pub fn take(mut self) -> Option<Claimed> {
         self.claimed.take()
     }
 }
@@ -79,6 +116,10 @@ impl Drop for Delivery {
 #[derive(Debug)]
 pub(crate) struct ClaimSection {
     waiting: mpsc::Receiver<Waiting>,
+    /// Whoever waits for work, in the order they came.
+    parked: Vec<Parked>,
+    /// Moves whenever something happened.
+    positions: watch::Receiver<Pos>,
     /// Claims since the head of the line was last moved on.
     passed: usize,
     /// Claims since the line was last tidied.
@@ -86,21 +127,34 @@ pub(crate) struct ClaimSection {
 }
 
 impl ClaimSection {
-    pub(crate) const fn new(waiting: mpsc::Receiver<Waiting>) -> Self {
-        Self { waiting, passed: 0, untidied: 0 }
+    pub(crate) const fn new(waiting: mpsc::Receiver<Waiting>, positions: watch::Receiver<Pos>) -> Self {
+        Self { waiting, parked: Vec::new(), positions, passed: 0, untidied: 0 }
     }
 
     /// Serves claims until told to stop.
     pub(crate) async fn run(mut self, desk: Desk, mut stopped: watch::Receiver<bool>) {
+        let mut net = interval(NET);
+        net.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let mut batch = Vec::new();
+            let waits = !self.parked.is_empty();
             tokio::select! {
-                _ = stopped.changed() => return,
-                received = self.waiting.recv_many(&mut batch, BATCH_MAX) => if received == 0 { return },
+                _ = stopped.changed() => break,
+                received = self.waiting.recv_many(&mut batch, BATCH_MAX) => if received == 0 { break },
+                _ = self.positions.changed(), if waits => {}
+                _ = net.tick(), if waits => {}
+            }
+            if batch.is_empty() {
+                self.serve_parked(&desk).await;
+                continue;
             }
             let served = batch.len();
             self.serve(&desk, batch).await;
             self.gather(served).await;
+        }
+        for Parked { waiting, nothing } in self.parked {
+            // Whoever has gone needs no answer.
+            let _ = waiting.reply.send(Ok(Err(nothing)));
         }
     }
 
@@ -121,11 +175,46 @@ impl ClaimSection {
             batch.push(waiting);
         }
         self.serve(desk, batch).await;
+        self.serve_parked(desk).await;
     }
 
-    async fn serve(&mut self, desk: &Desk, mut batch: Vec<Waiting>) {
+    /// Claims again for whoever is parked, until nothing is left in line.
+    async fn serve_parked(&mut self, desk: &Desk) {
+        let mut parked = std::mem::take(&mut self.parked).into_iter();
+        loop {
+            let batch: Vec<_> = parked.by_ref().take(BATCH_MAX).map(|parked| parked.waiting).collect();
+            if batch.is_empty() || self.serve(desk, batch).await == Line::Empty {
+                break;
+            }
+        }
+        self.parked.extend(parked);
+    }
+
+    /// Claims for a batch, and parks whoever waits; tells whether there may be more in line.
+    async fn serve(&mut self, desk: &Desk, mut batch: Vec<Waiting>) -> Line {
         batch.retain(|waiting| !waiting.reply.is_closed());
-        let claimed = serve_batch(desk, batch).await;
+        // What happens from now on is a reason to look again.
+        self.positions.mark_unchanged();
+        let served = serve_batch(desk, batch).await;
+        self.count(desk, served.claimed);
+        let mut line = Line::NotEmpty;
+        for parked in served.unserved {
+            // These words are for everybody: nothing stands in line.
+            if matches!(parked.nothing, Nothing::Empty | Nothing::Held | Nothing::NotBefore) {
+                line = Line::Empty;
+            }
+            if parked.waiting.patience == Patience::Waits && self.parked.len() < PARKED_MAX {
+                self.parked.push(parked);
+            } else {
+                // Whoever has gone needs no answer.
+                let _ = parked.waiting.reply.send(Ok(Err(parked.nothing)));
+            }
+        }
+        line
+    }
+
+    /// Counts claims, and has the line tidied now and then.
+    fn count(&mut self, desk: &Desk, claimed: usize) {
         self.passed += claimed;
         self.untidied += claimed;
         let desk = desk.clone();
@@ -142,6 +231,22 @@ impl ClaimSection {
     }
 }
 
+/// Whether anything stands in line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    Empty,
+    NotEmpty,
+}
+
+/// What came of a batch.
+#[derive(Debug, Default)]
+struct Served {
+    /// How many tasks were handed out.
+    claimed: usize,
+    /// Who got none.
+    unserved: Vec<Parked>,
+}
+
 /// Says if the line was not tidied; claims only get slower.
 fn told(tidied: Result<(), Error>) {
     if let Err(error) = tidied {
@@ -149,10 +254,10 @@ fn told(tidied: Result<(), Error>) {
     }
 }
 
-/// Claims for a batch; returns how many tasks were handed out.
-async fn serve_batch(desk: &Desk, batch: Vec<Waiting>) -> usize {
+/// Claims for a batch, and answers whoever gets something or is to blame.
+async fn serve_batch(desk: &Desk, batch: Vec<Waiting>) -> Served {
     if batch.is_empty() {
-        return 0;
+        return Served::default();
     }
     let requests = batch.iter().map(|waiting| waiting.request.clone()).collect();
     match claim(desk, requests).await {
@@ -166,27 +271,27 @@ async fn serve_batch(desk: &Desk, batch: Vec<Waiting>) -> usize {
                 // Whoever has gone needs no answer.
                 let _ = waiting.reply.send(Err(Error::Unavailable(message.clone().into())));
             }
-            0
+            Served::default()
         }
         // One request must not spoil the others: each is tried by itself.
         Err(error) if batch.len() > 1 => {
             tracing::error!(error = %error, "a batch of claims failed, trying singly: {error}");
-            let mut claimed = 0;
+            let mut served = Served::default();
             for waiting in batch {
-                claimed += Box::pin(serve_batch(desk, vec![waiting])).await;
+                let one = Box::pin(serve_batch(desk, vec![waiting])).await;
+                served.claimed += one.claimed;
+                served.unserved.extend(one.unserved);
             }
-            claimed
+            served
         }
         Err(error) => {
-            batch.into_iter().map(|waiting| refuse(waiting, Error::Broken(error.to_string()))).sum()
+            for waiting in batch {
+                // Whoever has gone needs no answer.
+                let _ = waiting.reply.send(Err(Error::Broken(error.to_string())));
+            }
+            Served::default()
         }
     }
-}
-
-fn refuse(waiting: Waiting, error: Error) -> usize {
-    // Whoever has gone needs no answer.
-    let _ = waiting.reply.send(Err(error));
-    0
 }
 
 async fn claim(desk: &Desk, requests: Vec<ClaimRequest>) -> Result<Vec<Answer>, Error> {
@@ -194,16 +299,25 @@ async fn claim(desk: &Desk, requests: Vec<ClaimRequest>) -> Result<Vec<Answer>, 
     desk.write(ClaimBatch { ctx: desk.ctx(Caller::Desk), requests, render }).await
 }
 
-fn reply_all(desk: &Desk, batch: Vec<Waiting>, answers: Vec<Answer>) -> usize {
-    let mut claimed = 0;
+fn reply_all(desk: &Desk, batch: Vec<Waiting>, answers: Vec<Answer>) -> Served {
+    let mut served = Served::default();
     for (waiting, answer) in batch.into_iter().zip(answers) {
-        claimed += usize::from(matches!(answer, Ok(Ok(_))));
-        let deliver = |claimed| Delivery::new(desk, &waiting.request, claimed);
+        let reply = match answer {
+            Ok(Ok(claimed)) => {
+                served.claimed += 1;
+                Ok(Ok(Delivery::new(desk, &waiting.request, claimed)))
+            }
+            Ok(Err(nothing)) => {
+                served.unserved.push(Parked { waiting, nothing });
+                continue;
+            }
+            Err(error) => Err(error),
+        };
         // A delivery that cannot be sent is dropped, and so given back.
-        let _ = waiting.reply.send(answer.map(|answer| answer.map(deliver)));
+        let _ = waiting.reply.send(reply);
     }
-    metrics::counter!("extraboard_claims_total").increment(claimed as u64);
-    claimed
+    metrics::counter!("extraboard_claims_total").increment(served.claimed as u64);
+    served
 }
 
 /// Gives back what was claimed for a client that has gone.

@@ -1,5 +1,6 @@
 //! The desk's front: verbs go through here, so that their consequences follow.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -16,7 +17,7 @@ use extraboard_store::verbs::{
 use extraboard_store::{Store, Verb};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-use crate::claims::Waiting;
+use crate::claims::{Delivery, Patience, Reply, Waiting};
 use crate::clock::DeskClock;
 use crate::loops::Loops;
 
@@ -33,6 +34,8 @@ const FAILURE_REMEMBERED: Span = Span::from_secs(10);
 pub struct Settings {
     /// How long an agent that pulls may be silent.
     pub pull_lease: Span,
+    /// How long events are kept.
+    pub events_kept: Span,
     /// Makes prompts.
     pub render: Render,
     /// What this server was told to rank and hand out by: an empty database takes it,
@@ -162,6 +165,13 @@ impl Desk {
         Draw::from_random(u16::from_le_bytes(bytes))
     }
 
+    /// Draws what a secret is made of.
+    pub fn random(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        self.shared.entropy.fill(&mut bytes);
+        bytes
+    }
+
     /// Returns the database's name for people.
     pub fn database(&self) -> &str {
         self.shared.store.name()
@@ -217,17 +227,43 @@ impl Desk {
 
     /// Hands out the best task, together with whoever else waits.
     pub async fn claim(&self, claim: Claim) -> Result<Result<Claimed, Nothing>, Error> {
-        let (reply, answer) = oneshot::channel();
-        let waiting = Waiting { request: self.claim_request(claim), reply };
-        self.shared
-            .claims
-            .try_send(waiting)
-            .map_err(|_| Error::Unavailable("too many claims wait".into()))?;
-        let stopping = || Error::Unavailable("the desk is stopping".into());
-        match answer.await.map_err(|_| stopping())?? {
+        match self.deliver(claim).await? {
             Ok(delivery) => delivery.take().map(Ok).ok_or_else(stopping),
             Err(nothing) => Ok(Err(nothing)),
         }
+    }
+
+    /// Hands out the best task; it is given back if its delivery is dropped.
+    pub async fn deliver(&self, claim: Claim) -> Result<Result<Delivery, Nothing>, Error> {
+        self.ask(claim, Patience::None)?.await.map_err(|_| stopping())?
+    }
+
+    /// Hands out the best task as soon as there is one, or says why there is none after
+    /// `enough` resolves.
+    pub async fn deliver_until(
+        &self,
+        claim: Claim,
+        enough: impl Future<Output = ()> + Send,
+    ) -> Result<Result<Delivery, Nothing>, Error> {
+        let mut answer = self.ask(claim.clone(), Patience::Waits)?;
+        tokio::select! {
+            answer = &mut answer => return answer.map_err(|_| stopping())?,
+            () = enough => {}
+        }
+        // It may have been answered at this very moment.
+        answer.close();
+        match answer.try_recv() {
+            Ok(answer) => answer,
+            Err(_) => self.deliver(claim).await,
+        }
+    }
+
+    fn ask(&self, claim: Claim, patience: Patience) -> Result<oneshot::Receiver<Reply>, Error> {
+        let (reply, answer) = oneshot::channel();
+        let waiting = Waiting { request: self.claim_request(claim), patience, reply };
+        let sent = self.shared.claims.try_send(waiting);
+        sent.map_err(|_| Error::Unavailable("too many claims wait".into()))?;
+        Ok(answer)
     }
 
     /// Previews the line, after whatever is due has joined it.
@@ -265,6 +301,10 @@ impl Desk {
     pub fn positions(&self) -> watch::Receiver<Pos> {
         self.shared.pos.subscribe()
     }
+}
+
+fn stopping() -> Error {
+    Error::Unavailable("the desk is stopping".into())
 }
 
 /// Gives an empty database its rules, and says if those of this server are others.

@@ -13,5 +13,6 @@ mod sequencer;
 mod timers;
 pub mod watch;
 
+pub use claims::Delivery;
 pub use desk::{Claim, Desk, Settings};
 pub use loops::{Loops, Running};

@@ -23,7 +23,8 @@ impl Loops {
     pub(crate) fn new(desk: Desk, waiting: mpsc::Receiver<Waiting>) -> Self {
         let timers = Timers::new(desk.now());
         let chores = Chores::new(desk.now());
-        Self { claims: ClaimSection::new(waiting), timers, chores, desk }
+        let claims = ClaimSection::new(waiting, desk.positions());
+        Self { desk, claims, timers, chores }
     }
 
     /// Lets the loops run by themselves.

@@ -59,9 +59,13 @@ pub(crate) async fn listen(desk: Desk, mut stopped: watch::Receiver<bool>) {
 
 async fn follow(desk: &Desk) -> Result<(), Error> {
     let mut listener = desk.shared.store.listen().await?;
+    // What was said before anybody listened.
+    publish(desk, desk.read(PosLast).await?);
     loop {
-        publish(desk, desk.read(PosLast).await?);
-        listener.heard().await?;
+        match timeout(NET, listener.heard()).await {
+            Ok(heard) => publish(desk, heard?),
+            Err(_) => publish(desk, desk.read(PosLast).await?),
+        }
     }
 }
 

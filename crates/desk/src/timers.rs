@@ -5,7 +5,7 @@ use std::time::Duration;
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::{Span, Timestamp};
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{Advance, DueNext, IdempotencyPrune, LeaseSweep, is_full_turn};
+use extraboard_store::verbs::{Advance, DueNext, EventsPrune, IdempotencyPrune, LeaseSweep, is_full_turn};
 use tokio::sync::watch as flag;
 use tokio::time::timeout;
 
@@ -14,7 +14,7 @@ use crate::watch::Watch;
 
 /// Looks by itself this often, whatever is due: other servers write too.
 const NET: Span = Span::from_secs(1);
-/// How often the clock is compared and old keys are forgotten.
+/// How often the clock is compared, and old keys and events are forgotten.
 const HOUSEKEEPING: Span = Span::from_mins(1);
 /// The shortest pause between two rounds.
 const PAUSE_MIN: Duration = Duration::from_millis(5);
@@ -60,6 +60,8 @@ impl Timers {
         advanced?;
         if now.since(self.housekept) >= HOUSEKEEPING {
             while is_full_turn(desk.write(IdempotencyPrune { now }).await?) {}
+            let before = now.minus(desk.shared.settings.events_kept);
+            while is_full_turn(desk.write(EventsPrune { before }).await?) {}
             desk.shared.clock.synchronise(&desk.shared.store).await?;
             self.housekept = now;
         }

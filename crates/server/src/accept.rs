@@ -12,6 +12,8 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
+use crate::patient::Patient;
+
 /// How many connections a listener serves at once; more wait to be accepted.
 const CONNECTIONS_MAX: usize = 1024;
 /// How long a client may take to send a request's headers.
@@ -37,7 +39,7 @@ pub(crate) async fn serve(listener: TcpListener, routes: Router, stop: impl Futu
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_PATIENCE)
             .max_buf_size(HEADER_BYTES_MAX)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(Patient::new(stream)), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             let _permit = permit;

@@ -11,8 +11,10 @@ use extraboard_core::clock::Timestamp;
 use extraboard_core::task::Task;
 use extraboard_desk::Desk;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use crate::http;
+use crate::meter::Meter;
 use crate::tokens::ServerKey;
 use crate::{accept, error, guard};
 
@@ -23,6 +25,10 @@ pub struct AppSettings {
     pub listen: SocketAddr,
     /// Further names the server answers to.
     pub hosts: Vec<String>,
+    /// Whether the name an agent gives is believed, where tokens would be asked for.
+    pub trust_agent_id: bool,
+    /// How many requests a caller may make in a second; none is as many as it likes.
+    pub rate_limit: Option<u32>,
     /// What dispatch tokens are derived from.
     pub key: ServerKey,
     /// When the server started.
@@ -36,12 +42,21 @@ pub struct AppSettings {
 pub struct App {
     pub(crate) desk: Desk,
     pub(crate) settings: AppSettings,
+    pub(crate) meter: Meter,
+    stopping: watch::Sender<bool>,
 }
 
 impl App {
     /// Puts surfaces over a desk.
     pub fn new(desk: Desk, settings: AppSettings) -> Arc<Self> {
-        Arc::new(Self { desk, settings })
+        let meter = Meter::new(settings.rate_limit);
+        Arc::new(Self { desk, settings, meter, stopping: watch::Sender::new(false) })
+    }
+
+    /// Resolves when the server begins to stop: what waits or streams has to end.
+    pub(crate) async fn stopping(&self) {
+        // The sender is our own, so this ends only when it is told.
+        let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
     }
 
     /// Follows a write: the file that a task begins to wait for may be there already.
@@ -54,6 +69,11 @@ impl App {
 
 /// Answers requests until `stop` resolves, then finishes those under way.
 pub async fn serve(listener: TcpListener, app: Arc<App>, stop: impl Future<Output = ()> + Send) {
+    let stopping = Arc::clone(&app);
+    let stop = async move {
+        stop.await;
+        stopping.stopping.send_replace(true);
+    };
     accept::serve(listener, routes(app), stop).await;
 }
 
@@ -81,6 +101,8 @@ fn issues() -> Router<Arc<App>> {
         .route("/api/issues/{id}/bump", post(http::issue_bump::handle))
         .route("/api/issues/{id}/move", post(http::issue_reorder::handle))
         .route("/api/issues/{id}/why", get(http::issue_why::handle))
+        .route("/api/issues/{id}/answer", post(http::inbox::answer_issue))
+        .route("/api/issues/{id}/comments", get(http::comments::list).post(http::comments::create))
         .route(
             "/api/issues/{id}/relations",
             get(http::relation_list::handle).post(http::relation_create::handle),
@@ -105,6 +127,8 @@ fn dispatches() -> Router<Arc<App>> {
         .route("/api/dispatches/{id}/complete", post(http::complete::handle))
         .route("/api/dispatches/{id}/fail", post(http::fail::handle))
         .route("/api/dispatches/{id}/release", post(http::release::handle))
+        .route("/api/dispatches/{id}/ask", post(http::ask::handle))
+        .route("/api/dispatches/{id}/prompt", get(http::dispatch_prompt::handle))
 }
 
 /// Projects and goals.
@@ -130,7 +154,14 @@ fn projects() -> Router<Arc<App>> {
 fn desk() -> Router<Arc<App>> {
     Router::new()
         .route("/api/status", get(http::status::handle))
+        .route("/api/openapi.json", get(http::openapi::handle))
+        .route("/api/events", get(http::events::handle))
+        .route("/api/inbox", get(http::inbox::list))
+        .route("/api/inbox/{id}/answer", post(http::inbox::answer))
+        .route("/api/inbox/{id}/dismiss", post(http::inbox::dismiss))
         .route("/api/rules", get(http::rules_get::handle).put(http::rules_put::handle))
+        .route("/api/tokens", get(http::tokens::list).post(http::tokens::create))
+        .route("/api/tokens/{id}", delete(http::tokens::revoke))
         .route("/api/gates", get(http::gate_list::handle))
         .route("/api/gates/{provider}/{account}", delete(http::gate_clear::handle))
         .route("/api/doctor", get(http::doctor::check))

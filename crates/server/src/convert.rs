@@ -13,7 +13,8 @@ use extraboard_core::profile::Score;
 use extraboard_core::reason::Reason;
 use extraboard_core::status::Status;
 use extraboard_core::task::Task;
-use extraboard_store::verbs::Related;
+use extraboard_store::verbs::{Event, Related};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::tokens::ServerKey;
@@ -47,6 +48,10 @@ pub(crate) fn issue(task: Task, dispatch: Option<&Dispatch>) -> Issue {
         agent_summary: task.agent_summary,
         last_error: task.last_error,
         result: json(task.result.as_deref()),
+        commits: list(task.commits.as_deref()),
+        pull_requests: list(task.pull_requests.as_deref()),
+        question: task.question,
+        answer: task.answer,
         attempt: task.attempt,
         counters: Counters {
             crash: task.counters.crash,
@@ -131,6 +136,26 @@ pub(crate) fn ticket(key: &ServerKey, dispatch: &Dispatch) -> DispatchTicket {
     }
 }
 
+/// Shows an event; what it is made of goes before what else it tells.
+pub(crate) fn event(event: &Event) -> extraboard_api::event::Event {
+    const OWN: [&str; 7] = ["pos", "type", "taskId", "number", "dispatchId", "actor", "at"];
+    let mut data = match serde_json::from_str(&event.data) {
+        Ok(Value::Object(data)) => data,
+        _ => serde_json::Map::new(),
+    };
+    data.retain(|key, _| !OWN.contains(&key.as_str()));
+    extraboard_api::event::Event {
+        pos: event.pos.0,
+        event_type: event.event_type.as_str().to_owned(),
+        task_id: event.task_id.map(|id| id.to_string()),
+        number: event.task.map(|number| number.0),
+        dispatch_id: event.dispatch.map(|id| id.to_string()),
+        actor: event.actor.clone(),
+        at: time(event.at),
+        data,
+    }
+}
+
 /// What a holder is told to do.
 pub(crate) fn order(dispatch: &Dispatch) -> (&'static str, Option<Reason>) {
     match dispatch.phase {
@@ -147,6 +172,11 @@ pub(crate) fn time(at: Timestamp) -> String {
         // Beyond the year 9999: still sorted, and nobody's plan.
         Err(_) => format!("+{}us", at.as_micros()),
     }
+}
+
+/// Reads a list that was checked when it was stored.
+fn list<T: DeserializeOwned>(text: Option<&str>) -> Vec<T> {
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// Reads JSON that was checked when it was stored.

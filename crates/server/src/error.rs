@@ -33,6 +33,10 @@ pub(crate) enum ApiError {
     CrossSite,
     /// The token speaks for one dispatch, and this is about something else.
     OutOfScope(DispatchId),
+    /// The token does not go so far.
+    Forbidden(&'static str),
+    /// The caller asks more often than it may; it can again after so many seconds.
+    TooOften(i64),
     /// There is nothing of that name.
     NotFound(String),
     /// The dispatch was superseded.
@@ -49,10 +53,17 @@ impl From<Error> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
+        let retry_after = match &self {
+            Self::TooOften(secs) => Some(HeaderValue::from(*secs)),
+            _ => None,
+        };
         let (status, body) = self.answer();
         let mut response = (status, Json(body)).into_response();
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(retry_after) = retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, retry_after);
         }
         response
     }
@@ -97,6 +108,11 @@ impl ApiError {
                 StatusCode::FORBIDDEN,
                 body("out_of_scope", format!("this token speaks for dispatch {dispatch} alone")),
             ),
+            Self::Forbidden(why) => (StatusCode::FORBIDDEN, body("forbidden", why)),
+            Self::TooOften(secs) => (
+                StatusCode::TOO_MANY_REQUESTS,
+                body("too_many_requests", format!("too many requests: try again in {secs} s")),
+            ),
             Self::NotFound(what) => (StatusCode::NOT_FOUND, body("not_found", what)),
             Self::Stale(stale) => (StatusCode::CONFLICT, stale_body(&stale.0, &stale.1)),
             Self::Store(error) => store_answer(&error),
@@ -138,6 +154,8 @@ fn store_answer(error: &Error) -> (StatusCode, ErrorBody) {
         Error::NoTask(_)
         | Error::NoDispatch(_)
         | Error::NoRelation(_)
+        | Error::NoInboxItem(_)
+        | Error::NoToken(_)
         | Error::NoProject(_)
         | Error::NoGoal(_) => (StatusCode::NOT_FOUND, body("not_found", sentence)),
         Error::Invalid { field, message } => {

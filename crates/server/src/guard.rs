@@ -9,7 +9,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use extraboard_core::caller::Caller;
 use extraboard_core::id::DispatchId;
-use extraboard_store::verbs::{AdminTokenKnown, TaskGet};
+use extraboard_core::token::{Token, TokenScope};
+use extraboard_store::verbs::{TaskGet, TokenKnown};
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -52,18 +53,44 @@ async fn admit(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Re
     check_host(headers, loopback, &app.settings.hosts)?;
     check_target(uri, headers)?;
     check_origin(headers)?;
-    let caller = caller(app, headers).await?;
-    match &caller {
-        _ if loopback => Ok(caller),
-        Caller::Person(_) => Ok(caller),
-        Caller::Holder { dispatch, .. } => {
-            check_scope(app, method, uri, *dispatch).await?;
-            Ok(caller)
+    let Known { caller, by } = caller(app, headers).await?;
+    app.meter.count(&caller.to_string(), app.desk.now()).map_err(ApiError::TooOften)?;
+    match (&caller, by) {
+        (_, KnownBy::Token(TokenScope::Viewer)) => check_looks(method, uri)?,
+        _ if loopback => {}
+        (Caller::Holder { dispatch, .. }, _) => check_scope(app, method, uri, *dispatch).await?,
+        (_, KnownBy::Token(_)) => {}
+        (Caller::Agent(_), KnownBy::Word) if app.settings.trust_agent_id => {}
+        _ => {
+            return Err(ApiError::Unauthorized(
+                "this server is not bound to loopback: send Authorization: Bearer <token>",
+            ));
         }
-        Caller::Agent(_) | Caller::Anonymous | Caller::Desk => Err(ApiError::Unauthorized(
-            "this server is not bound to loopback: send Authorization: Bearer <token>",
-        )),
     }
+    Ok(caller)
+}
+
+/// A caller, and what it is known by.
+struct Known {
+    caller: Caller,
+    by: KnownBy,
+}
+
+/// What a caller is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KnownBy {
+    /// Its own word, or nothing at all.
+    Word,
+    /// A token that somebody made.
+    Token(TokenScope),
+    /// The token of a dispatch.
+    Dispatch,
+}
+
+/// Keeps whoever may only look to that. A claim is no look, even if it is asked for by GET.
+fn check_looks(method: &Method, uri: &Uri) -> Result<(), ApiError> {
+    let looks = matches!(*method, Method::GET | Method::HEAD) && uri.path() != "/api/dispatch/next";
+    if looks { Ok(()) } else { Err(ApiError::Forbidden("this token is for looking alone")) }
 }
 
 /// Keeps a dispatch token to its dispatch and that dispatch's issue.
@@ -81,11 +108,11 @@ async fn check_scope(app: &App, method: &Method, uri: &Uri, dispatch: DispatchId
 }
 
 /// Tells whether a holder may ask that of its own issue: to read and patch it, to say what it
-/// found to come first, and to hand in what others wait for.
+/// found to come first, to hand in what others wait for, and to talk about it.
 fn is_holders(method: &Method, part: Option<&str>) -> bool {
     match *method {
-        Method::GET => matches!(part, None | Some("relations" | "artifacts" | "why")),
-        Method::POST => matches!(part, Some("relations" | "artifacts")),
+        Method::GET => matches!(part, None | Some("relations" | "artifacts" | "comments" | "why")),
+        Method::POST => matches!(part, Some("relations" | "artifacts" | "comments")),
         Method::PATCH => part.is_none(),
         _ => false,
     }
@@ -148,18 +175,19 @@ fn origin_of(url: &str) -> &str {
     &url[..path.unwrap_or(url.len())]
 }
 
-async fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, ApiError> {
+async fn caller(app: &App, headers: &HeaderMap) -> Result<Known, ApiError> {
+    let mut names = headers.get_all("x-agent-id").iter();
+    let name = match (names.next(), names.next()) {
+        (None, _) => None,
+        (Some(name), None) => Some(agent(name.to_str().unwrap_or_default())?),
+        (Some(_), Some(_)) => Some(agent("")?),
+    };
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let token = value.to_str().ok().and_then(bearer);
         let token = token.ok_or(ApiError::Unauthorized("expected Authorization: Bearer <token>"))?;
-        return token_caller(app, token).await;
+        return token_caller(app, token, name).await;
     }
-    let mut names = headers.get_all("x-agent-id").iter();
-    match (names.next(), names.next()) {
-        (None, _) => Ok(Caller::Anonymous),
-        (Some(name), None) => agent(name.to_str().unwrap_or_default()),
-        (Some(_), Some(_)) => agent(""),
-    }
+    Ok(Known { caller: name.map_or(Caller::Anonymous, Caller::Agent), by: KnownBy::Word })
 }
 
 fn bearer(value: &str) -> Option<&str> {
@@ -167,18 +195,35 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-async fn token_caller(app: &App, token: &str) -> Result<Caller, ApiError> {
+async fn token_caller(app: &App, token: &str, name: Option<String>) -> Result<Known, ApiError> {
     const UNKNOWN: ApiError = ApiError::Unauthorized("this token is not valid");
     if token.starts_with(DISPATCH_PREFIX) {
-        return app.settings.key.holder(token).ok_or(UNKNOWN);
+        let caller = app.settings.key.holder(token).ok_or(UNKNOWN)?;
+        return Ok(Known { caller, by: KnownBy::Dispatch });
     }
-    let subject = app.desk.read(AdminTokenKnown { hash: hash_token(token) }).await?;
-    subject.map(Caller::Person).ok_or(UNKNOWN)
+    let asked = TokenKnown { hash: hash_token(token), now: app.desk.now() };
+    let token = app.desk.read(asked).await?.ok_or(UNKNOWN)?;
+    let scope = token.scope;
+    Ok(Known { caller: speaks_for(token, name)?, by: KnownBy::Token(scope) })
 }
 
-fn agent(name: &str) -> Result<Caller, ApiError> {
+/// Returns whom a token speaks for. A name beside it must be the one it was made for.
+fn speaks_for(token: Token, name: Option<String>) -> Result<Caller, ApiError> {
+    match (token.scope, token.agent, name) {
+        (TokenScope::Admin, _, _) => Ok(Caller::Person(token.subject)),
+        (TokenScope::Viewer, _, _) => Ok(Caller::Agent(format!("viewer:{}", token.subject))),
+        (TokenScope::Agent | TokenScope::Node, Some(agent), Some(name)) if agent != name => {
+            Err(ApiError::Forbidden("X-Agent-ID is not the agent this token was made for"))
+        }
+        (TokenScope::Agent | TokenScope::Node, Some(agent), _) => Ok(Caller::Agent(agent)),
+        (TokenScope::Agent | TokenScope::Node, None, Some(name)) => Ok(Caller::Agent(name)),
+        (TokenScope::Agent | TokenScope::Node, None, None) => Ok(Caller::Agent(token.subject)),
+    }
+}
+
+fn agent(name: &str) -> Result<String, ApiError> {
     match check_agent_name(name) {
-        Ok(()) => Ok(Caller::Agent(name.to_owned())),
+        Ok(()) => Ok(name.to_owned()),
         Err(message) => Err(ApiError::Malformed { field: Some("X-Agent-ID".to_owned()), message }),
     }
 }
@@ -274,9 +319,45 @@ mod tests {
         }
     }
 
+    fn token(scope: TokenScope, agent: Option<&str>) -> Token {
+        Token {
+            id: String::new(),
+            scope,
+            subject: "ann".to_owned(),
+            agent: agent.map(str::to_owned),
+            created_at: extraboard_core::clock::Timestamp::from_micros(0),
+            expires_at: None,
+        }
+    }
+
+    #[test]
+    fn a_token_speaks_for_whom_it_was_made_for() {
+        let agent = |name: &str| Caller::Agent(name.to_owned());
+        let check = |scope, made_for, name: Option<&str>| {
+            speaks_for(token(scope, made_for), name.map(str::to_owned)).ok()
+        };
+        assert_eq!(check(TokenScope::Admin, None, Some("w1")), Some(Caller::Person("ann".to_owned())));
+        assert_eq!(check(TokenScope::Agent, Some("w1"), None), Some(agent("w1")));
+        assert_eq!(check(TokenScope::Agent, Some("w1"), Some("w1")), Some(agent("w1")));
+        assert_eq!(check(TokenScope::Agent, Some("w1"), Some("w2")), None);
+        assert_eq!(check(TokenScope::Agent, None, Some("w2")), Some(agent("w2")));
+        assert_eq!(check(TokenScope::Node, None, None), Some(agent("ann")));
+        assert_eq!(check(TokenScope::Viewer, None, Some("w2")), Some(agent("viewer:ann")));
+    }
+
+    #[test]
+    fn whoever_may_look_may_not_claim() {
+        let uri = |path: &'static str| Uri::from_static(path);
+        assert!(check_looks(&Method::GET, &uri("/api/issues")).is_ok());
+        assert!(check_looks(&Method::GET, &uri("/api/dispatch/queue")).is_ok());
+        assert!(check_looks(&Method::GET, &uri("/api/dispatch/next")).is_err());
+        assert!(check_looks(&Method::POST, &uri("/api/issues")).is_err());
+        assert!(check_looks(&Method::DELETE, &uri("/api/issues/1")).is_err());
+    }
+
     #[test]
     fn agents_have_short_printable_names() {
-        assert_eq!(agent("worker-1").unwrap(), Caller::Agent("worker-1".to_owned()));
+        assert_eq!(agent("worker-1").unwrap(), "worker-1");
         for bad in ["", "two words", "tab\there", &"x".repeat(101)] {
             assert!(agent(bad).is_err(), "{bad:?}");
         }

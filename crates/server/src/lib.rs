@@ -5,13 +5,18 @@
 
 mod accept;
 mod app;
+mod channel;
 mod claimer;
 mod convert;
+mod delivered;
 mod error;
 mod extract;
 mod guard;
 mod health;
 mod http;
+mod meter;
+mod openapi;
+mod patient;
 pub mod prompt;
 mod reply;
 mod tokens;

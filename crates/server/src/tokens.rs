@@ -7,6 +7,8 @@
 use extraboard_core::caller::Caller;
 use extraboard_core::dispatch::Dispatch;
 use extraboard_core::id::{DispatchId, Fence};
+use extraboard_core::token::TokenScope;
+use extraboard_desk::Desk;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
@@ -53,6 +55,17 @@ impl ServerKey {
 
 fn named(dispatch: DispatchId, fence: Fence) -> String {
     format!("{dispatch}_{fence}")
+}
+
+/// Makes the secret of a new token; its beginning says what it is good for.
+pub(crate) fn new_secret(scope: TokenScope, desk: &Desk) -> String {
+    let prefix = match scope {
+        TokenScope::Admin => "xba_",
+        TokenScope::Agent => "xbt_",
+        TokenScope::Node => "xbn_",
+        TokenScope::Viewer => "xbv_",
+    };
+    format!("{prefix}{}", hex(&desk.random()))
 }
 
 /// Returns what is kept of a token: its SHA-256, which is enough for random tokens.

@@ -1,5 +1,7 @@
 //! Checking values against their ranges, all fields at once.
 
+use std::time::Duration;
+
 use extraboard_api::error::FieldError;
 use extraboard_core::capabilities::Capabilities;
 use extraboard_core::clock::Timestamp;
@@ -13,6 +15,7 @@ use extraboard_core::task::{
     ARTIFACT_CHARS_MAX, BOOST_MAX, DESCRIPTION_CHARS_MAX, MAX_RETRIES_MAX, OWNER_CHARS_MAX, TITLE_CHARS_MAX,
 };
 use extraboard_store::verbs::ProjectRef;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::ApiError;
@@ -27,6 +30,8 @@ pub(crate) const PAYLOAD_BYTES_MAX: usize = 256 * 1024;
 pub(crate) const SOURCE_CHARS_MAX: usize = 200;
 /// The longest summary, error or other text of a report.
 pub(crate) const REPORT_CHARS_MAX: usize = 20_000;
+/// The most commits or pull requests.
+const LIST_MAX: usize = 200;
 /// The longest name of a provider, of an account with it, or of an adapter.
 pub(crate) const PROVIDER_CHARS_MAX: usize = 200;
 
@@ -155,6 +160,44 @@ impl Problems {
     }
 
     /// Reads JSON of any shape, up to a size.
+    /// Reads how long to wait, such as `30s`, `500ms` or `1m`; a number alone is seconds.
+    pub(crate) fn wait(&mut self, field: &str, text: &str, most: Duration) -> Duration {
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = match &text[digits.len()..] {
+            "ms" => Some(1),
+            "" | "s" => Some(1_000),
+            "m" => Some(60_000),
+            _ => None,
+        };
+        let millis = digits.parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+        match millis.map(Duration::from_millis) {
+            Some(wait) if wait <= most => wait,
+            _ => {
+                let most = most.as_secs();
+                self.add(
+                    field,
+                    format!("expected a time such as 30s or 500ms, at most {most}s, got `{text}`"),
+                );
+                Duration::ZERO
+            }
+        }
+    }
+
+    /// Checks a list of commits or pull requests, and writes it as it is kept.
+    pub(crate) fn list<T: Serialize>(&mut self, field: &str, list: &[T]) -> String {
+        if list.len() > LIST_MAX {
+            self.add(field, format!("expected at most {LIST_MAX} of them, got {}", list.len()));
+        }
+        let text = serde_json::to_string(list).unwrap_or_default();
+        if text.len() > RESULT_BYTES_MAX {
+            self.add(field, format!("expected at most {RESULT_BYTES_MAX} bytes, got {}", text.len()));
+        }
+        if text.contains("\\u0000") {
+            self.add(field, "expected text without NUL characters");
+        }
+        text
+    }
+
     pub(crate) fn json(&mut self, field: &str, value: &Value, bytes_max: usize) -> String {
         let text = value.to_string();
         if text.len() > bytes_max {

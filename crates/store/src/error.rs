@@ -1,7 +1,7 @@
 //! What can go wrong in the store.
 
 use extraboard_core::graph::cycle_text;
-use extraboard_core::id::{DispatchId, GoalId, RelationId, TaskNumber, TaskRef};
+use extraboard_core::id::{DispatchId, GoalId, InboxId, RelationId, TaskNumber, TaskRef};
 use extraboard_core::patch::{Role, legal_asks, legal_moves};
 use extraboard_core::state::{IllegalTransition, State, Verb};
 use extraboard_core::status::Status;
@@ -20,6 +20,12 @@ pub enum Error {
     /// The relation does not exist.
     #[error("there is no relation {0}")]
     NoRelation(RelationId),
+    /// The item of the inbox does not exist, or was dealt with.
+    #[error("there is nothing {0} in the inbox")]
+    NoInboxItem(InboxId),
+    /// The token does not exist, or was taken back.
+    #[error("there is no token {0}")]
+    NoToken(String),
     /// The project does not exist, or was deleted.
     #[error("there is no project {0}")]
     NoProject(ProjectRef),

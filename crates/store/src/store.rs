@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use extraboard_core::clock::Timestamp;
+use extraboard_core::id::Pos;
 
 use crate::error::Error;
 use crate::postgres::{Postgres, redacted};
@@ -122,13 +123,13 @@ impl Store {
 pub struct Listener(Option<sqlx::postgres::PgListener>);
 
 impl Listener {
-    /// Waits until there may be new positions. Messages can be lost while the
-    /// connection is down, so callers look by themselves now and then.
-    pub async fn heard(&mut self) -> Result<(), Error> {
-        match &mut self.0 {
-            Some(listener) => listener.recv().await.map(|_| ()).map_err(crate::postgres::failed),
-            None => std::future::pending().await,
-        }
+    /// Waits for a new last position. Messages can be lost while the connection
+    /// is down, so callers look by themselves now and then.
+    pub async fn heard(&mut self) -> Result<Pos, Error> {
+        let Some(listener) = &mut self.0 else { return std::future::pending().await };
+        let said = listener.recv().await.map_err(crate::postgres::failed)?;
+        let pos = said.payload().parse().map(Pos);
+        pos.map_err(|_| Error::unreadable(format!("{:?} on {}", said.payload(), said.channel())))
     }
 }
 

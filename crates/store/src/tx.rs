@@ -66,6 +66,8 @@ pub enum Begin {
     /// The claim lock, in the same round trip: it is held by one desk at a time, so each
     /// one saved under it counts for all of them. (SQLite has one writer.)
     ClaimLock,
+    /// The lock of whoever gives positions, in the same round trip.
+    SequencerLock,
 }
 
 /// A domain verb: one transaction, one meaning.

@@ -3,10 +3,12 @@
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Method, StatusCode};
 
-use super::transport::{answer, key_header, read, send};
+use super::transport::{answer, data, key_header, read, send};
 use super::{Client, ClientError};
-use crate::claimer::ClaimerQuery;
-use crate::dispatch::{Complete, Fail, Heartbeat, Next, Queue, QueueQuery, Release, ReportReply};
+use crate::claimer::NextQuery;
+use crate::dispatch::{
+    Ask, Complete, DispatchPrompt, Fail, Heartbeat, Next, Queue, QueueQuery, Release, ReportReply,
+};
 
 /// The header that says why there was nothing to hand out.
 const REASON_HEADER: &str = "extraboard-reason";
@@ -25,8 +27,9 @@ pub enum Claim {
 
 impl Client {
     /// Takes the first issue in line for this claimer; the same key answers the same open dispatch.
-    pub async fn claim(&self, claimer: &ClaimerQuery, key: Option<&str>) -> Result<Claim, ClientError> {
-        let mut request = self.request(Method::POST, &["dispatch", "next"]).query(claimer);
+    /// It may wait for work, which takes a wait in the query.
+    pub async fn claim(&self, query: &NextQuery, key: Option<&str>) -> Result<Claim, ClientError> {
+        let mut request = self.request(Method::POST, &["dispatch", "next"]).query(query);
         if let Some(key) = key {
             request = key_header(request, key)?;
         }
@@ -55,6 +58,16 @@ impl Client {
     /// Reports failure.
     pub async fn dispatch_fail(&self, id: &str, body: &Fail) -> Result<ReportReply, ClientError> {
         answer(self.request(Method::POST, &["dispatches", id, "fail"]).json(body)).await
+    }
+
+    /// Asks a person something; the work is over until they answer.
+    pub async fn dispatch_ask(&self, id: &str, body: &Ask) -> Result<ReportReply, ClientError> {
+        answer(self.request(Method::POST, &["dispatches", id, "ask"]).json(body)).await
+    }
+
+    /// Returns the prompt a dispatch was handed out with.
+    pub async fn dispatch_prompt(&self, id: &str) -> Result<DispatchPrompt, ClientError> {
+        data(self.request(Method::GET, &["dispatches", id, "prompt"])).await
     }
 
     /// Gives the work back undone.

@@ -1,6 +1,6 @@
 //! `xb claim`
 
-use extraboard_api::claimer::ClaimerQuery;
+use extraboard_api::claimer::NextQuery;
 use extraboard_api::client::{Claim, Client, Credentials};
 use extraboard_api::dispatch::{Next, Release};
 
@@ -23,6 +23,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 
+    /// Wait for work if there is none, such as 30s; at most a minute
+    #[arg(long, value_name = "TIME")]
+    wait: Option<String>,
+
     #[command(flatten)]
     wants: Wants,
 
@@ -37,7 +41,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let desk = ctx.desk_as(args.agent.as_ref())?;
     let query = args.works_on.add_to(args.wants.query());
-    let query = ClaimerQuery { adapter: args.adapter.clone(), ..query };
+    let query = NextQuery { adapter: args.adapter.clone(), wait: args.wait.clone(), ..query.into() };
     let claimed = desk.client.claim(&query, args.key.as_deref()).await;
     let next = match claimed.map_err(|error| CliError::of_request(&error, FLAGS))? {
         Claim::Work(next) => next,
@@ -69,7 +73,7 @@ async fn give_back(url: &str, next: &Next, unwritten: &CliError) -> CliError {
 }
 
 /// Says why there is nothing to take, and where to look.
-fn nothing(reason: &str) -> CliError {
+pub(crate) fn nothing(reason: &str) -> CliError {
     let in_line = "`xb queue --all` shows what is in line and what is in its way";
     let (why, hint) = match reason {
         "empty" => ("nothing is in line", None),

@@ -17,6 +17,7 @@ pub(crate) const FLAGS: &FlagNames = &[
     ("limit", "--limit"),
     ("offset", "--offset"),
     ("Idempotency-Key", "--key"),
+    ("wait", "--wait"),
 ];
 
 /// Which work is wanted, and what the claimer brings.

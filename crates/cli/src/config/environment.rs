@@ -10,6 +10,9 @@ const PREFIX: &str = "EXTRABOARD_";
 const CONFIG: &str = "EXTRABOARD_CONFIG";
 const URL: &str = "EXTRABOARD_URL";
 const TOKEN: &str = "EXTRABOARD_TOKEN";
+/// What `xb work` tells its command, which may call us.
+const OF_WORK: [&str; 4] =
+    ["EXTRABOARD_DISPATCH", "EXTRABOARD_ISSUE", "EXTRABOARD_ISSUE_ID", "EXTRABOARD_ATTEMPT"];
 /// Our folder among those of other programs.
 const DIRECTORY: &str = "extraboard";
 
@@ -38,7 +41,7 @@ impl Environment {
 
     /// Refuses variables that carry our prefix and mean nothing, which are most likely misspelt.
     pub(crate) fn check_names(&self) -> Result<(), ConfigProblem> {
-        let others = [CONFIG, URL, TOKEN].map(str::to_owned);
+        let others = [CONFIG, URL, TOKEN].into_iter().chain(OF_WORK).map(str::to_owned);
         let known: Vec<String> = Key::all().map(Key::variable).chain(others).collect();
         let unknown = self.variables.keys().find(|name| name.starts_with(PREFIX) && !known.contains(name));
         match unknown {

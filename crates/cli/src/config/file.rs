@@ -138,13 +138,16 @@ fn choose_profile(layer: &mut Layer, origin: &Origin) -> Result<(), ConfigProble
 fn raw(key: Key, node: &Node) -> Option<Raw> {
     Some(match (key.shape(), node) {
         (Shape::Text | Shape::WholeOrText, Node::Text(text)) => Raw::Text(text.clone()),
+        (Shape::Flag, Node::Other(written)) => Raw::Text(written.clone()),
         (Shape::Whole | Shape::WholeOrText, Node::Whole(number)) => Raw::Whole(*number),
         (Shape::List, Node::List(items)) => Raw::List(items.iter().map(text).collect::<Option<_>>()?),
         (Shape::Table, Node::Table(table)) => {
             let number = |(name, node): (&String, &Node)| Some((name.clone(), whole(node)?));
             Raw::Table(table.iter().map(number).collect::<Option<_>>()?)
         }
-        (Shape::Text | Shape::Whole | Shape::WholeOrText | Shape::List | Shape::Table, _) => return None,
+        (Shape::Text | Shape::Flag | Shape::Whole | Shape::WholeOrText | Shape::List | Shape::Table, _) => {
+            return None;
+        }
     })
 }
 

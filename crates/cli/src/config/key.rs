@@ -21,7 +21,10 @@ pub(crate) enum Key {
     ServerListen,
     ServerMetricsListen,
     ServerHosts,
+    ServerTrustAgentId,
+    ServerRateLimit,
     LeasesPullSecs,
+    EventsKeepDays,
     ProfileName,
     /// A number of the profile, by the name that core gives it.
     ProfileNumber(&'static str),
@@ -38,6 +41,8 @@ pub(crate) enum Key {
 /// What a file must write for a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
+    /// A truth.
+    Flag,
     Text,
     Whole,
     /// A whole number, or a word for none.
@@ -57,7 +62,10 @@ impl Key {
             Self::ServerListen,
             Self::ServerMetricsListen,
             Self::ServerHosts,
+            Self::ServerTrustAgentId,
+            Self::ServerRateLimit,
             Self::LeasesPullSecs,
+            Self::EventsKeepDays,
         ];
         let last = [Self::LogLevel, Self::LogFormat];
         first.into_iter().chain(Self::of_profile()).chain(Self::of_limits()).chain(last)
@@ -84,7 +92,10 @@ impl Key {
             Self::ServerListen => "server.listen",
             Self::ServerMetricsListen => "server.metrics_listen",
             Self::ServerHosts => "server.hosts",
+            Self::ServerTrustAgentId => "server.trust_agent_id",
+            Self::ServerRateLimit => "server.rate_limit",
             Self::LeasesPullSecs => "leases.pull_secs",
+            Self::EventsKeepDays => "events.keep_days",
             Self::ProfileName => "profile.name",
             Self::ProfileNumber(number) => return Cow::Owned(format!("profile.{number}")),
             Self::LimitTotal => "limits.total",
@@ -105,12 +116,16 @@ impl Key {
 
     pub(crate) const fn shape(self) -> Shape {
         match self {
-            Self::LeasesPullSecs | Self::PollIntervalSecs | Self::ProfileNumber(_) => Shape::Whole,
+            Self::LeasesPullSecs | Self::EventsKeepDays | Self::PollIntervalSecs | Self::ProfileNumber(_) => {
+                Shape::Whole
+            }
             Self::LimitTotal
             | Self::LimitProject
             | Self::LimitAgent
             | Self::LimitAccount
-            | Self::LimitKind(_) => Shape::WholeOrText,
+            | Self::LimitKind(_)
+            | Self::ServerRateLimit => Shape::WholeOrText,
+            Self::ServerTrustAgentId => Shape::Flag,
             Self::ServerHosts => Shape::List,
             Self::LimitAgents => Shape::Table,
             Self::DataDir
@@ -132,8 +147,11 @@ impl Key {
             Self::ServerListen | Self::ServerMetricsListen => {
                 "an address and a port, such as `127.0.0.1:8600`"
             }
+            Self::ServerTrustAgentId => "`true` or `false`",
+            Self::ServerRateLimit => "requests per second from 1 to 100000, `none` or `auto`",
             Self::ServerHosts => "a list of host names, such as `[\"desk.example.org\"]`",
             Self::LeasesPullSecs => "a whole number of seconds from 10 to 86400",
+            Self::EventsKeepDays => "a whole number of days from 1 to 3650",
             Self::ProfileName => "`pipeline` or `depth_first`",
             Self::ProfileNumber(number) => return Cow::Owned(expected_number(number)),
             Self::LimitTotal

@@ -153,6 +153,7 @@ fn from_text(key: Key, text: &str) -> Option<Raw> {
     let items = || text.split(',').map(str::trim).filter(|item| !item.is_empty());
     Some(match key.shape() {
         Shape::Text => Raw::Text(text.to_owned()),
+        Shape::Flag => Raw::Text(text.trim().to_owned()),
         Shape::Whole => Raw::Whole(text.trim().parse().ok()?),
         Shape::WholeOrText => text.trim().parse().map_or_else(|_| Raw::Text(text.to_owned()), Raw::Whole),
         Shape::List => Raw::List(items().map(str::to_owned).collect()),

@@ -10,7 +10,7 @@ use super::environment::Environment;
 use super::key::Key;
 use super::layer::{Layer, Origin, Raw, Setting};
 use super::problem::ConfigProblem;
-use super::{Config, Leases, Log, LogFormat, Server, rules};
+use super::{Config, Events, Leases, Log, LogFormat, RateLimit, Server, rules};
 
 const DATABASE_FILE: &str = "extraboard.db";
 
@@ -23,8 +23,11 @@ pub(crate) fn config(layer: &Layer, environment: &Environment) -> Result<Config,
             listen: text(layer, Key::ServerListen, |text| text.parse::<SocketAddr>().ok())?,
             metrics_listen: text(layer, Key::ServerMetricsListen, |text| text.parse::<SocketAddr>().ok())?,
             hosts: value(layer, Key::ServerHosts, hosts)?,
+            trust_agent_id: text(layer, Key::ServerTrustAgentId, |text| text.parse().ok())?,
+            rate_limit: value(layer, Key::ServerRateLimit, rate_limit)?,
         },
         leases: Leases { pull_secs: value(layer, Key::LeasesPullSecs, pull_secs)? },
+        events: Events { keep_days: value(layer, Key::EventsKeepDays, keep_days)? },
         rules: rules::resolve(layer)?,
         log: Log { level: text(layer, Key::LogLevel, level)?, format: text(layer, Key::LogFormat, format)? },
         data_dir,
@@ -66,9 +69,26 @@ fn hosts(setting: &Setting) -> Option<Vec<String>> {
     names.iter().all(is_host).then(|| names.iter().map(|name| name.to_ascii_lowercase()).collect())
 }
 
+fn rate_limit(setting: &Setting) -> Option<RateLimit> {
+    match &setting.raw {
+        Raw::Whole(number) => u32::try_from(*number)
+            .ok()
+            .filter(|number| (1..=100_000).contains(number))
+            .map(RateLimit::PerSecond),
+        Raw::Text(text) if text == "auto" => Some(RateLimit::Auto),
+        Raw::Text(text) if text == "none" => Some(RateLimit::None),
+        Raw::Text(_) | Raw::List(_) | Raw::Table(_) => None,
+    }
+}
+
 fn pull_secs(setting: &Setting) -> Option<u32> {
     let Raw::Whole(seconds) = setting.raw else { return None };
     u32::try_from(seconds).ok().filter(|seconds| (10..=86_400).contains(seconds))
+}
+
+fn keep_days(setting: &Setting) -> Option<u32> {
+    let Raw::Whole(days) = setting.raw else { return None };
+    u32::try_from(days).ok().filter(|days| (1..=3_650).contains(days))
 }
 
 fn level(text: &str) -> Option<LevelFilter> {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use extraboard_api::issue::{Counters, Issue, IssueBrief, IssueDetail, IssueDispatch};
+use extraboard_api::work::{Commit, PullRequest};
 
 use super::{Align, Table, clean_line, clean_text};
 
@@ -59,6 +60,10 @@ pub(crate) fn issue_page(detail: &IssueDetail, project: Option<&str>) -> String 
         ("source", issue.signal_source.clone()),
         ("dispatch", issue.dispatch.as_ref().map(dispatch_line)),
         ("last error", issue.last_error.clone()),
+        ("asked", issue.question.clone()),
+        ("answered", issue.answer.clone()),
+        ("commits", Some(commits_line(issue)).filter(|line| !line.is_empty())),
+        ("pull reqs", Some(pull_requests_line(issue)).filter(|line| !line.is_empty())),
     ];
     for (name, value) in facts {
         if let Some(value) = value {
@@ -75,6 +80,22 @@ pub(crate) fn issue_page(detail: &IssueDetail, project: Option<&str>) -> String 
         let _ = writeln!(page, "\nresult:\n{}", clean_text(&format!("{result:#}")));
     }
     page
+}
+
+fn commits_line(issue: &Issue) -> String {
+    let told = |commit: &Commit| match &commit.message {
+        Some(message) => format!("{} {message}", commit.sha),
+        None => commit.sha.clone(),
+    };
+    issue.commits.iter().map(told).collect::<Vec<_>>().join("; ")
+}
+
+fn pull_requests_line(issue: &Issue) -> String {
+    let told = |request: &PullRequest| {
+        let words = [&request.state, &request.title, &request.url].into_iter().flatten();
+        words.fold(format!("#{}", request.number), |line, word| format!("{line} {word}"))
+    };
+    issue.pull_requests.iter().map(told).collect::<Vec<_>>().join("; ")
 }
 
 fn mishaps_line(counters: &Counters) -> Option<String> {

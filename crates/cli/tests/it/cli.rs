@@ -7,6 +7,7 @@ mod graph;
 mod line;
 mod logs;
 mod projects;
+mod pull;
 mod rules;
 mod settings;
 mod tasks;

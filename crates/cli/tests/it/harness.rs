@@ -5,12 +5,14 @@
 mod desk;
 mod dice;
 mod request;
+mod stream;
 
 use extraboard_testkit::database::fresh_postgres_url;
 
 pub(crate) use self::desk::{Desk, Plan, xb};
 pub(crate) use self::dice::Dice;
 pub(crate) use self::request::{Lost, Reply, Request, delete, get, patch, post, put};
+pub(crate) use self::stream::Stream;
 
 /// The kind of database a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

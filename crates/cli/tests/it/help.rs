@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-const COMMANDS: [&[&str]; 46] = [
+const COMMANDS: [&[&str]; 58] = [
     &[],
     &["up"],
     &["serve"],
@@ -47,6 +47,18 @@ const COMMANDS: [&[&str]; 46] = [
     &["limits", "set"],
     &["gates"],
     &["gates", "open"],
+    &["work"],
+    &["ask"],
+    &["answer"],
+    &["inbox"],
+    &["inbox", "dismiss"],
+    &["comment"],
+    &["comments"],
+    &["events"],
+    &["token"],
+    &["token", "create"],
+    &["token", "list"],
+    &["token", "revoke"],
     &["doctor"],
     &["config"],
     &["config", "show"],

@@ -111,7 +111,10 @@ fn config_show_names_each_origin() {
     server.listen                        127.0.0.1:8600                  default
     server.metrics_listen                127.0.0.1:8601                  default
     server.hosts                         []                              default
+    server.trust_agent_id                false                           default
+    server.rate_limit                    auto                            default
     leases.pull_secs                     3600                            default
+    events.keep_days                     30                              default
     profile.name                         pipeline                        default
     profile.priority_weight              1                               default
     profile.signal                       50                              default

@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::net::SocketAddr;
 use std::process::Output;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use extraboard_testkit::database::fresh_postgres_url;
-use extraboard_testkit::process::free_port;
+use extraboard_testkit::process::{free_port, wait_until};
 use serde_json::{Value, json};
 
-use crate::harness::{Backend, Desk, Plan, get, post, xb};
+use crate::harness::{Backend, Desk, Plan, Reply, Request, get, post, xb};
 
 const TASK_COUNT: usize = 500;
 const CLIENT_COUNT: usize = 16;
@@ -168,5 +170,110 @@ fn second_up_in_the_same_folder_says_who_runs_and_where() {
         assert!(desk.is_running());
         assert!(desk.terminate().success());
         assert!(!desk.data_dir().join("desk.json").exists());
+    }
+}
+
+const MANY: usize = 5_000;
+const CLIENTS: usize = 64;
+const WRITERS: usize = 8;
+const LONG_LIMIT: Duration = Duration::from_secs(200);
+/// The desk that is never killed.
+const SURVIVOR: usize = 1;
+
+/// What all clients of the long drain share.
+struct Long {
+    desks: [SocketAddr; 2],
+    done: AtomicUsize,
+    /// Answers of the survivor that were its own failures.
+    faults: AtomicUsize,
+}
+
+impl Long {
+    /// Asks one desk and then the other until one of them answers.
+    fn ask(&self, request: &Request, first: usize) -> Reply {
+        let turns = (first..).map(|turn| turn % 2);
+        for at in turns {
+            match request.send(self.desks[at]) {
+                Ok(reply) if reply.status < 500 => return reply,
+                Ok(_) if at == SURVIVOR => drop(self.faults.fetch_add(1, Ordering::SeqCst)),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        unreachable!("one of them answers in the end")
+    }
+
+    /// Takes and finishes tasks until there are none; returns their numbers.
+    fn drain(&self, client: usize) -> Vec<i64> {
+        let name = format!("client-{client}");
+        let mut numbers = Vec::new();
+        loop {
+            // With a key a claim whose answer was lost can be made again.
+            let key = format!("{name}-{}", numbers.len());
+            let reply = self.ask(&get("/api/dispatch/next").agent(&name).key(&key), client);
+            if reply.status == 204 {
+                return numbers;
+            }
+            let next = reply.expect(200);
+            let path = format!("/api/dispatches/{}/complete", next["dispatch"]["id"].as_str().unwrap());
+            let token = next["dispatch"]["token"].as_str().unwrap();
+            self.ask(&post(&path, &json!({"result": name})).token(token), client + numbers.len()).expect(200);
+            numbers.push(next["issue"]["number"].as_i64().unwrap());
+            self.done.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    fn wait_done(&self, count: usize) {
+        let done = || self.done.load(Ordering::SeqCst) >= count;
+        wait_until(LONG_LIMIT, "tasks to be done", || done().then_some(()));
+    }
+}
+
+#[test]
+fn sixty_four_clients_drain_two_desks_though_one_is_killed_midway() {
+    let mut desks = pair();
+    thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let desk = &desks[writer % 2];
+            scope.spawn(move || {
+                for count in 0..MANY / WRITERS {
+                    let title = format!("{writer} {count}");
+                    let body =
+                        json!({"title": title, "type": "task", "status": "todo", "priority": count % 5});
+                    desk.send(&post("/api/issues", &body)).expect(201);
+                }
+            });
+        }
+    });
+    let before: HashMap<i64, i64> = desks[SURVIVOR]
+        .issues()
+        .iter()
+        .map(|issue| (issue["number"].as_i64().unwrap(), issue["priorityValue"].as_i64().unwrap()))
+        .collect();
+    assert_eq!(before.len(), MANY);
+    let long = Long {
+        desks: [desks[0].api(), desks[1].api()],
+        done: AtomicUsize::new(0),
+        faults: AtomicUsize::new(0),
+    };
+    let taken: Vec<Vec<i64>> = thread::scope(|scope| {
+        let long = &long;
+        let clients: Vec<_> = (0..CLIENTS).map(|client| scope.spawn(move || long.drain(client))).collect();
+        long.wait_done(MANY / 3);
+        desks[0].kill_9();
+        long.wait_done(2 * MANY / 3);
+        desks[0].restart();
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    assert_eq!(long.faults.load(Ordering::SeqCst), 0, "{}", desks[SURVIVOR].log());
+    for numbers in &taken {
+        let worth: Vec<_> = numbers.iter().map(|number| -before[number]).collect();
+        assert!(worth.is_sorted(), "out of order: {numbers:?}");
+    }
+    let mut all = taken.concat();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), MANY, "every task once");
+    for issue in desks[0].issues() {
+        assert_eq!((&issue["state"], &issue["attempt"]), (&json!("done"), &json!(1)), "{issue}");
     }
 }

@@ -16,6 +16,7 @@ use extraboard_testkit::postgres::Relay;
 
 /// How long a holder may be silent in these tests.
 pub(crate) const LEASE: Span = Span::from_secs(20);
+pub(crate) const EVENTS_KEPT: Span = Span::from_days(30);
 
 /// A clock that moves when told to.
 #[derive(Debug)]
@@ -172,7 +173,7 @@ async fn open_desk(
 ) -> (Desk, Loops) {
     let opening = Opening { now: clock.now(), note: "a test".to_owned() };
     let store = Store::open(url, &opening).await.expect("the store opens");
-    let settings = Settings { pull_lease: LEASE, render: Arc::new(prompt), rules };
+    let settings = Settings { pull_lease: LEASE, events_kept: EVENTS_KEPT, render: Arc::new(prompt), rules };
     let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (clock.clone(), entropy.clone());
     Desk::new(store, clock, entropy, settings).await.expect("the desk starts")
 }

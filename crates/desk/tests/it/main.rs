@@ -7,6 +7,7 @@ mod chores;
 mod claims;
 mod lost_answers;
 mod time;
+mod waiting;
 mod wakeups;
 
 /// Makes one test per database of each property.
@@ -42,6 +43,13 @@ on_both_databases! {
     time::a_lease_ends_when_its_holder_is_silent,
     time::o4_a_clock_that_jumps_ends_no_lease_early,
     time::a_desk_that_was_down_hears_heartbeats_before_it_ends_leases,
+    waiting::whoever_waits_gets_what_comes_in_the_order_they_came,
+    waiting::a_wait_that_is_over_says_why_there_is_nothing,
+    waiting::who_cannot_take_it_does_not_keep_it_from_whoever_can,
+    waiting::who_has_gone_takes_nothing_with_them,
+    waiting::a_moment_that_comes_wakes_whoever_waits,
+    waiting::work_added_at_one_desk_wakes_who_waits_at_another,
+    waiting::a_desk_that_stops_answers_whoever_waits,
     wakeups::every_write_moves_the_position_readers_wait_for,
     wakeups::the_loops_do_all_this_by_themselves_and_stop_when_told,
     wakeups::a_loop_that_panics_has_died_and_says_why,

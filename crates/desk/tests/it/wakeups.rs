@@ -14,7 +14,8 @@ pub(crate) async fn every_write_moves_the_position_readers_wait_for(mut t: TestD
     t.claim("a").await.unwrap();
     t.turn().await;
     assert_eq!(*positions.borrow_and_update(), Pos(2));
-    let events = t.desk.read(EventsAfter { pos: Pos(0), limit: 10 }).await.unwrap();
+    let after = EventsAfter { pos: Pos(0), limit: 10, task: None };
+    let events = t.desk.read(after).await.unwrap().events;
     let types: Vec<_> = events.iter().map(|event| event.event_type.as_str()).collect();
     assert_eq!(types, ["task.created", "dispatch.opened"]);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use extraboard_api::dispatch::{Complete, ReportReply};
-use extraboard_core::report::Report;
+use extraboard_core::report::{Completion, Report};
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -26,6 +26,9 @@ pub(crate) async fn handle(
     if let Some(summary) = &body.agent_summary {
         problems.text("agentSummary", summary, REPORT_CHARS_MAX);
     }
+    let commits = body.commits.as_ref().map(|list| problems.list("commits", list));
+    let pull_requests = body.pull_requests.as_ref().map(|list| problems.list("pullRequests", list));
     problems.check()?;
-    report(&app, caller, dispatch, Report::Complete { result, summary: body.agent_summary }, usage).await
+    let completion = Completion { result, summary: body.agent_summary, commits, pull_requests };
+    report(&app, caller, dispatch, Report::Complete(completion), usage).await
 }

@@ -56,6 +56,7 @@ impl TestServer {
         let store = Store::open(relay.url(), &opening).await.unwrap();
         let settings = Settings {
             pull_lease: Span::from_mins(60),
+            events_kept: Span::from_mins(60),
             render: Arc::new(|task| task.title.clone()),
             rules: RulesEdit::default(),
         };

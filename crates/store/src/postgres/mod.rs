@@ -18,6 +18,7 @@ pub(crate) const MIGRATION_LOCK: i64 = 0x7862_0001;
 pub(crate) const CLAIM_LOCK: i64 = 0x7862_0002;
 /// Two statements, so that the snapshot of the next one is taken under the lock.
 const BEGIN_CLAIM: &str = "BEGIN; SELECT pg_advisory_xact_lock(2019688450)";
+const BEGIN_SEQUENCE: &str = "BEGIN; SELECT 1 FROM sequencer WHERE one = 1 FOR UPDATE";
 /// The lock under which relations and parents change.
 pub(crate) const GRAPH_LOCK: i64 = 0x7862_0003;
 /// The lock that whatever enters the line shares, and a change of ranks takes.
@@ -107,6 +108,7 @@ impl Postgres {
         let tx = match V::BEGIN {
             Begin::Plain => self.pool.begin().await,
             Begin::ClaimLock => self.pool.begin_with(BEGIN_CLAIM).await,
+            Begin::SequencerLock => self.pool.begin_with(BEGIN_SEQUENCE).await,
         };
         let (output, tx) = tx::PgTx::run(tx.map_err(classify)?, verb).await?;
         tx.commit().await.map_err(classify)?;

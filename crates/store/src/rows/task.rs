@@ -18,7 +18,8 @@ macro_rules! task_columns {
         "t.number, t.id, t.title, t.description, t.kind, t.state, t.priority, t.boost, t.doors, t.needs, \
          t.owner, t.project, t.parent, t.depth, t.gated_by_parent, t.parent_open, t.open_blockers, \
          t.artifact, t.artifact_present, t.max_retries, \
-         t.signal_source, t.signal_payload, t.hypothesis, t.agent_summary, t.result, t.last_error, \
+         t.signal_source, t.signal_payload, t.hypothesis, t.agent_summary, t.result, t.commits, \
+         t.pull_requests, t.question, t.answer, t.last_error, \
          t.not_before, t.queued_at, t.fence, t.attempt, t.dispatch, \
          t.crash_count, t.unavailable_count, t.retry_count, t.lost_count, \
          t.created_at, t.updated_at, t.started_at, t.completed_at, t.deleted_at, \
@@ -59,6 +60,10 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Task, Error> {
         hypothesis: row.opt_text()?,
         agent_summary: row.opt_text()?,
         result: row.opt_text()?,
+        commits: row.opt_text()?,
+        pull_requests: row.opt_text()?,
+        question: row.opt_text()?,
+        answer: row.opt_text()?,
         last_error: row.opt_text()?,
         not_before: time(row)?,
         queued_at: time(row)?,
@@ -197,14 +202,15 @@ const UPDATE: &str = "UPDATE task \
        crash_count = $22, unavailable_count = $23, retry_count = $24, lost_count = $25, \
        updated_at = $26, started_at = $27, completed_at = $28, deleted_at = $29, boost = $30, needs = $31, \
        owner = $32, project = $33, parent = $34, depth = $35, gated_by_parent = $36, parent_open = $37, \
-       open_blockers = $38, artifact = $39, artifact_present = $40 \
+       open_blockers = $38, artifact = $39, artifact_present = $40, commits = $41, pull_requests = $42, \
+       question = $43, answer = $44 \
      WHERE number = $1 AND state = $2 AND fence = $3";
 
 /// Writes a changed task, provided it is still in the state it was read in.
 pub(crate) async fn update<T: Tx>(tx: &mut T, before: &Task, after: &Task) -> Result<(), Error> {
     let mut values = params![before.number.0, before.state.as_str(), before.fence.0];
     values.extend(own_values(after));
-    values.extend(graph_values(after));
+    values.extend(other_values(after));
     let changed = tx.execute(UPDATE.into(), values).await?;
     expect_rows("a task's update", 1, changed)
 }
@@ -240,7 +246,7 @@ fn own_values(task: &Task) -> Vec<Value> {
     ]
 }
 
-fn graph_values(task: &Task) -> Vec<Value> {
+fn other_values(task: &Task) -> Vec<Value> {
     params![
         task.boost,
         task.needs.to_string(),
@@ -253,6 +259,10 @@ fn graph_values(task: &Task) -> Vec<Value> {
         task.open_blockers,
         &task.artifact,
         task.artifact_present,
+        &task.commits,
+        &task.pull_requests,
+        &task.question,
+        &task.answer,
     ]
 }
 

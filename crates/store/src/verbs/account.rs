@@ -37,7 +37,7 @@ pub(crate) async fn heard<T: Tx>(
         Some(Report::Fail { class: FailureClass::RateLimited, retry_after, .. }) => {
             hit(tx, ctx, dispatch, &account, *retry_after).await
         }
-        Some(Report::Complete { .. }) => clear(tx, ctx, &account).await.map(|_| ()),
+        Some(Report::Complete(_)) => clear(tx, ctx, &account).await.map(|_| ()),
         _ => Ok(()),
     }
 }

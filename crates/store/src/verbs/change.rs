@@ -5,11 +5,12 @@ use std::collections::{BTreeSet, HashSet};
 use extraboard_core::dispatch::Dispatch;
 use extraboard_core::event::EventType;
 use extraboard_core::graph;
+use extraboard_core::inbox::InboxKind;
 use extraboard_core::state::State;
 use extraboard_core::task::Task;
 use serde_json::json;
 
-use super::Ctx;
+use super::{Ctx, inbox};
 use crate::error::Error;
 use crate::placement;
 use crate::rows::event::NewEvent;
@@ -34,7 +35,13 @@ pub(crate) async fn change<T: Tx>(
     placement::moved(tx, &[(before, &after)]).await?;
     events.extend(held_event(ctx, before, &after));
     event::insert_all(tx, events).await?;
-    tell_dependents(tx, ctx, before, &after).await?;
+    // Rare, and large: every verb that changes a task would have room for them.
+    if InboxKind::of(before) != InboxKind::of(&after) {
+        Box::pin(inbox::follow(tx, ctx, before, &after)).await?;
+    }
+    if weight(before) != weight(&after) {
+        Box::pin(tell_dependents(tx, ctx, before, &after)).await?;
+    }
     Ok(after)
 }
 
@@ -87,7 +94,12 @@ const DEPENDENTS: &str = "SELECT other, 1 FROM relation WHERE task = $1 AND type
      UNION ALL \
      SELECT number, 0 FROM task WHERE parent = $1 AND $3 = 1";
 
-/// Updates what waits for a task, if the change makes a difference to it.
+/// Returns what a task is to those that wait for it.
+fn weight(task: &Task) -> (bool, bool) {
+    (holds_back(task), is_open_parent(task))
+}
+
+/// Updates what waits for a task, to which the change makes a difference.
 ///
 /// Whoever relates or re-parents to this task locks its row first, so while it is
 /// locked nothing else begins to wait for it. Dependents are locked after what they
@@ -96,9 +108,6 @@ const DEPENDENTS: &str = "SELECT other, 1 FROM relation WHERE task = $1 AND type
 async fn tell_dependents<T: Tx>(tx: &mut T, ctx: &Ctx, before: &Task, after: &Task) -> Result<(), Error> {
     let holds = (holds_back(before), holds_back(after));
     let open = (is_open_parent(before), is_open_parent(after));
-    if holds.0 == holds.1 && open.0 == open.1 {
-        return Ok(());
-    }
     let (mut blocked, mut numbers) = (HashSet::new(), BTreeSet::new());
     let params = params![after.number.0, holds.0 != holds.1, open.0 != open.1];
     for mut row in tx.query(DEPENDENTS.into(), params).await? {

@@ -5,7 +5,9 @@ mod advance;
 mod artifact;
 mod change;
 mod claim;
+mod comment;
 mod counts;
+mod dispatch_get;
 mod doctor;
 mod due;
 mod events;
@@ -14,6 +16,7 @@ mod graph;
 mod head_advance;
 mod heartbeat;
 mod idempotency;
+mod inbox;
 mod lease_sweep;
 mod ping;
 mod position;
@@ -36,6 +39,7 @@ mod task_move;
 mod task_order;
 mod task_patch;
 mod terminate;
+mod token;
 mod why;
 
 use extraboard_core::caller::Caller;
@@ -47,14 +51,17 @@ pub use artifact::{
     Artifact, ArtifactList, ArtifactProvide, ArtifactProvided, ArtifactWait, ArtifactWaits, ArtifactsFound,
 };
 pub use claim::{CLAIM_STATEMENTS, ClaimBatch, ClaimRequest, Claimed, Render};
+pub use comment::{Comment, CommentCreate, CommentList, TaskAnswer};
 pub use counts::{Counts, CountsRead};
+pub use dispatch_get::DispatchGet;
 pub use doctor::{Checked, Difference, Doctor, DoctorRepair};
 pub use due::{Due, DueNext};
-pub use events::{Event, EventsAfter};
+pub use events::{Event, EventPage, EventsAfter, EventsPrune};
 pub use goal::{GoalCreate, GoalDelete, GoalEdit, GoalGet, GoalList, GoalPatch};
 pub use head_advance::HeadAdvance;
 pub use heartbeat::{DispatchHeartbeat, Usage};
 pub use idempotency::{IdempotencyKey, IdempotencyPrune};
+pub use inbox::{InboxDismiss, InboxItem, InboxList, InboxPage, InboxTask};
 pub use lease_sweep::LeaseSweep;
 pub use ping::Ping;
 pub use project::{
@@ -67,7 +74,7 @@ pub use relation_delete::RelationDelete;
 pub use relation_list::{Related, RelationList, Relations, Relatives, TaskRelatives};
 pub use report::{DispatchReport, Reported, Verdict};
 pub use rules::{Rerank, Reranked, RulesChange, RulesEdit, RulesInit, RulesRead};
-pub use secrets::{AdminTokenKeep, AdminTokenKnown, ServerKey};
+pub use secrets::{AdminTokenKeep, ServerKey};
 #[doc(hidden)]
 pub use seed::{Ceiling, Seed, SeedSort};
 pub use sequence::{PosLast, Sequence, Sequenced};
@@ -79,6 +86,7 @@ pub use task_move::TaskMove;
 pub use task_order::{Side, TaskBump, TaskReorder, TaskReordered};
 pub use task_patch::{PriorityEdit, TaskEdit, TaskPatch, TaskPatched};
 pub use terminate::{DispatchTerminate, Terminated};
+pub use token::{TokenCreate, TokenKnown, TokenList, TokenRevoke};
 pub use why::{Decision, Why, WhyAnswer};
 
 pub use crate::rows::project::ProjectRef;

@@ -85,7 +85,7 @@ impl DispatchReport {
         match &self.report {
             Report::Fail { class, .. } => Some(class.reason()),
             Report::Release => Some(Reason::Released),
-            Report::Complete { .. } | Report::Ask { .. } => None,
+            Report::Complete(_) | Report::Ask { .. } => None,
         }
     }
 
@@ -156,7 +156,7 @@ fn judge(said: &DispatchReport, task: &Task, dispatch: &Dispatch) -> Verdict {
 /// Keeps the result of a superseded dispatch, unless it had one.
 fn keep_evidence(dispatch: &mut Dispatch, report: &Report) {
     match report {
-        Report::Complete { result, .. } if dispatch.result.is_none() => dispatch.result.clone_from(result),
+        Report::Complete(said) if dispatch.result.is_none() => dispatch.result.clone_from(&said.result),
         Report::Fail { error, .. } if dispatch.error.is_none() => dispatch.error.clone_from(error),
         _ => {}
     }

@@ -57,22 +57,3 @@ impl Verb for AdminTokenKeep {
         tx.execute(keep.into(), params).await.map(|_| ())
     }
 }
-
-/// Asks whom an admin token names, by its hash.
-#[derive(Clone, Debug)]
-pub struct AdminTokenKnown {
-    /// The token's hash.
-    pub hash: String,
-}
-
-impl Verb for AdminTokenKnown {
-    type Output = Option<String>;
-
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Option<String>, Error> {
-        let sql = "SELECT subject FROM token WHERE hash = $1";
-        match first(tx, sql.into(), params![self.hash.as_str()]).await? {
-            Some(mut row) => row.text().map(Some),
-            None => Ok(None),
-        }
-    }
-}

@@ -10,7 +10,7 @@ use extraboard_core::id::Pos;
 
 use crate::error::Error;
 use crate::postgres::CHANNEL;
-use crate::tx::{Dialect, Each, Tx, Verb, expect_rows, first};
+use crate::tx::{Begin, Dialect, Tx, Verb, expect_rows, first};
 use crate::value::params;
 
 /// How many events are stamped in one turn.
@@ -36,39 +36,44 @@ impl Sequenced {
     }
 }
 
-/// Its own statement, so that the next one's snapshot is taken under the lock.
-const LOCK: &str = "SELECT last_pos FROM sequencer WHERE one = 1 FOR UPDATE";
-const COMMITTED: &str = "SELECT id FROM event WHERE pos IS NULL ORDER BY id LIMIT $1";
-const STAMP: Each = Each {
-    postgres: "UPDATE event SET pos = u.pos \
-       FROM unnest($1::bigint[], $2::bigint[]) AS u (id, pos) \
-       WHERE event.id = u.id AND event.id = ANY($1)",
-    sqlite: "UPDATE event SET pos = $2 WHERE id = $1",
-};
+/// Stamps and tells in one round trip; the lock came with the one that began the
+/// transaction, so that this statement's snapshot is taken under it. The notification is the
+/// only one there is: delivered with the commit, one for many events.
+const STAMP: &str = "WITH fresh AS ( \
+       SELECT id, row_number() OVER (ORDER BY id) AS nr \
+       FROM (SELECT id FROM event WHERE pos IS NULL ORDER BY id LIMIT $1) AS unstamped), \
+     last AS ( \
+       UPDATE sequencer \
+       SET last_pos = last_pos + (SELECT COUNT(*) FROM fresh) \
+       WHERE one = 1 AND EXISTS (SELECT 1 FROM fresh) \
+       RETURNING last_pos), \
+     stamped AS ( \
+       UPDATE event \
+       SET pos = last.last_pos - (SELECT COUNT(*) FROM fresh) + fresh.nr \
+       FROM fresh, last \
+       WHERE event.id = fresh.id AND event.id = ANY (ARRAY(SELECT id FROM fresh)) \
+       RETURNING event.id) \
+     SELECT last_pos, (SELECT COUNT(*) FROM fresh), (SELECT COUNT(*) FROM stamped), \
+       pg_notify($2, last_pos::text)::text \
+     FROM last";
 
 impl Verb for Sequence {
     type Output = Sequenced;
 
+    const BEGIN: Begin = Begin::SequencerLock;
+
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<Sequenced, Error> {
-        let row = first(tx, LOCK.into(), params![]).await?;
-        let last = row.ok_or_else(|| Error::unreadable("no sequencer"))?.int()?;
-        let mut rows = Vec::new();
-        let mut pos = last;
-        for mut row in tx.query(COMMITTED.into(), params![STAMP_MAX]).await? {
-            pos += 1;
-            rows.push(params![row.int()?, pos]);
-        }
-        let stamped = rows.len();
-        if stamped == 0 {
-            return Ok(Sequenced { pos: Pos(last), stamped });
-        }
-        expect_rows("stamping events", stamped, tx.execute_each(STAMP, rows).await?)?;
-        tx.execute("UPDATE sequencer SET last_pos = $1 WHERE one = 1".into(), params![pos]).await?;
-        if tx.dialect() == Dialect::Postgres {
-            // The only notification there is: delivered with the commit, one for many events.
-            tx.execute("SELECT pg_notify($1, $2)".into(), params![CHANNEL, pos.to_string()]).await?;
-        }
-        Ok(Sequenced { pos: Pos(pos), stamped })
+        let stamped = match tx.dialect() {
+            Dialect::Postgres => first(tx, STAMP.into(), params![STAMP_MAX, CHANNEL]).await?,
+            Dialect::Sqlite => None,
+        };
+        let Some(mut row) = stamped else {
+            return Ok(Sequenced { pos: PosLast.run(tx).await?, stamped: 0 });
+        };
+        let (pos, fresh, stamped) = (row.int()?, row.int()?, row.int()?);
+        let fresh = usize::try_from(fresh).unwrap_or(usize::MAX);
+        expect_rows("stamping events", fresh, u64::try_from(stamped).unwrap_or(0))?;
+        Ok(Sequenced { pos: Pos(pos), stamped: fresh })
     }
 }
 

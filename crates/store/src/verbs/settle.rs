@@ -15,7 +15,7 @@ use extraboard_core::task::Task;
 use serde_json::json;
 
 use super::change::change;
-use super::{Ctx, account};
+use super::{Ctx, account, comment};
 use crate::error::Error;
 use crate::rows::dispatch;
 use crate::rows::event::NewEvent;
@@ -61,7 +61,7 @@ fn recorded(settling: &Settling<'_>) -> Dispatch {
     let mut dispatch = settling.dispatch.clone();
     dispatch.outcome = settling.report.map(Report::outcome);
     match settling.report {
-        Some(Report::Complete { result, .. }) => dispatch.result.clone_from(result),
+        Some(Report::Complete(completion)) => dispatch.result.clone_from(&completion.result),
         Some(Report::Fail { error, .. }) if dispatch.error.is_none() => dispatch.error.clone_from(error),
         Some(Report::Ask { question }) if dispatch.error.is_none() => dispatch.error.clone_from(question),
         _ => {}
@@ -85,6 +85,13 @@ async fn finish<T: Tx>(
             Some(reason) => route_task(&mut after, reason, &word(&dispatch, report), ctx, draw)?,
             None => complete(&mut after, report, ctx)?,
         };
+    }
+    if let (Some(Reason::Asked), Some(Report::Ask { question })) = (reason, report)
+        && moves
+    {
+        after.question.clone_from(question);
+        after.answer = None;
+        comment::asked(tx, ctx, &before, question.as_deref()).await?;
     }
     account::heard(tx, ctx, &dispatch, report).await?;
     dispatch::update(tx, &dispatch, &closed).await?;
@@ -110,10 +117,16 @@ async fn finish<T: Tx>(
 
 fn complete(task: &mut Task, report: Option<&Report>, ctx: &Ctx) -> Result<Option<Notice>, Error> {
     task.apply(TaskVerb::Complete, ctx.now)?;
-    if let Some(Report::Complete { result, summary }) = report {
-        task.result.clone_from(result);
-        if summary.is_some() {
-            task.agent_summary.clone_from(summary);
+    if let Some(Report::Complete(completion)) = report {
+        task.result.clone_from(&completion.result);
+        for (kept, said) in [
+            (&mut task.agent_summary, &completion.summary),
+            (&mut task.commits, &completion.commits),
+            (&mut task.pull_requests, &completion.pull_requests),
+        ] {
+            if said.is_some() {
+                kept.clone_from(said);
+            }
         }
     }
     Ok(None)

@@ -10,7 +10,7 @@ use extraboard_core::kind::Kind;
 use extraboard_core::patch::{self, Ask, Role};
 use extraboard_core::priority::{Level, Priority};
 use extraboard_core::reason::Draw;
-use extraboard_core::report::Report;
+use extraboard_core::report::{Completion, Report};
 use extraboard_core::state::Verb as TaskVerb;
 use extraboard_core::status::Status;
 use extraboard_core::task::Task;
@@ -77,6 +77,10 @@ pub struct TaskEdit {
     pub hypothesis: Option<Option<String>>,
     /// What an agent says about it.
     pub agent_summary: Option<Option<String>>,
+    /// The commits that came of it, as JSON.
+    pub commits: Option<Option<String>>,
+    /// The pull requests that came of it, as JSON.
+    pub pull_requests: Option<Option<String>>,
 }
 
 impl TaskEdit {
@@ -96,6 +100,8 @@ impl TaskEdit {
         set(&mut task.signal_payload, self.signal_payload.as_ref());
         set(&mut task.hypothesis, self.hypothesis.as_ref());
         set(&mut task.agent_summary, self.agent_summary.as_ref());
+        set(&mut task.commits, self.commits.as_ref());
+        set(&mut task.pull_requests, self.pull_requests.as_ref());
         match self.priority {
             Some(PriorityEdit::Level(level)) => task.priority = task.priority.with_level(level),
             Some(PriorityEdit::Points(priority)) => task.priority = priority,
@@ -124,6 +130,8 @@ impl TaskEdit {
             ("signalPayload", self.signal_payload.is_some()),
             ("hypothesis", self.hypothesis.is_some()),
             ("agentSummary", self.agent_summary.is_some()),
+            ("commits", self.commits.is_some()),
+            ("pullRequests", self.pull_requests.is_some()),
         ];
         named.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect()
     }
@@ -192,9 +200,9 @@ impl Verb for TaskPatch {
         let held = lock_dispatch(tx, &before).await?;
         let ask = self.ask(&ctx, &before, held.as_ref())?;
         self.check_fields(&ctx, held.as_ref())?;
-        let edited = self.write_edit(tx, &ctx, before, new_parent).await?;
+        let edited = Box::pin(self.write_edit(tx, &ctx, before, new_parent)).await?;
         let held = renew(tx, &ctx, held).await?;
-        let opened = self.do_ask(tx, &ctx, ask, edited, held).await?;
+        let opened = Box::pin(self.do_ask(tx, &ctx, ask, edited, held)).await?;
         let task = task::lock(tx, self.task).await?;
         let dispatch = lock_dispatch(tx, &task).await?;
         Ok(TaskPatched { task, dispatch, opened: opened.map(|claimed| claimed.dispatch) })
@@ -218,13 +226,19 @@ impl TaskPatch {
         Err(Error::Refused { from: task.state, asked, role: refused })
     }
 
-    /// Refuses a summary from somebody who has nothing to sum up.
+    /// Refuses an account of the work from somebody who does not do it.
     fn check_fields(&self, ctx: &Ctx, held: Option<&Dispatch>) -> Result<(), Error> {
         let may = ctx.caller.is_person() || held.is_some_and(|dispatch| ctx.caller.holds(dispatch));
-        if self.edit.agent_summary.is_some() && !may {
-            return Err(Error::HoldersField { field: "agentSummary" });
+        let edit = &self.edit;
+        let fields = [
+            ("agentSummary", edit.agent_summary.is_some()),
+            ("commits", edit.commits.is_some()),
+            ("pullRequests", edit.pull_requests.is_some()),
+        ];
+        match fields.into_iter().find(|(_, said)| *said) {
+            Some((field, _)) if !may => Err(Error::HoldersField { field }),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Takes what has to be locked before the task itself: the claim lock if a dispatch
@@ -321,7 +335,7 @@ impl TaskPatch {
                 task_move::apply(tx, ctx, task, verb).await?;
                 return Ok(None);
             }
-            Ask::Complete => Report::Complete { result: None, summary: None },
+            Ask::Complete => Report::Complete(Completion::default()),
             Ask::Release => Report::Release,
             Ask::Ask => Report::Ask { question: None },
         };

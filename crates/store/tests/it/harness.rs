@@ -18,7 +18,7 @@ use extraboard_core::id::{
 use extraboard_core::profile::Profile;
 use extraboard_core::project::Project;
 use extraboard_core::reason::{Draw, Reason};
-use extraboard_core::report::{FailureClass, Report, Retryable};
+use extraboard_core::report::{Completion, FailureClass, Report, Retryable};
 use extraboard_core::state::Verb;
 use extraboard_core::status::Status;
 use extraboard_core::task::Task;
@@ -258,7 +258,7 @@ impl TestStore {
     }
 
     pub(crate) async fn claim_all(&self, requests: Vec<ClaimRequest>) -> Vec<Answer> {
-        self.store.write(self.batch(requests)).await.unwrap()
+        Box::pin(self.store.write(self.batch(requests))).await.unwrap()
     }
 
     pub(crate) async fn claim_with(&self, request: ClaimRequest) -> Answer {
@@ -285,7 +285,7 @@ impl TestStore {
     }
 
     pub(crate) async fn report(&self, claimed: &Claimed, report: Report) -> Reported {
-        self.store.write(self.saying(claimed, report)).await.unwrap()
+        Box::pin(self.store.write(self.saying(claimed, report))).await.unwrap()
     }
 
     pub(crate) async fn complete(&self, claimed: &Claimed) -> Reported {
@@ -333,7 +333,7 @@ impl TestStore {
     }
 
     pub(crate) async fn events_after(&self, pos: Pos) -> Vec<Event> {
-        self.store.read(EventsAfter { pos, limit: 100_000 }).await.unwrap()
+        self.store.read(EventsAfter { pos, limit: 100_000, task: None }).await.unwrap().events
     }
 
     /// Returns the whole log.
@@ -369,7 +369,7 @@ pub(crate) fn title_as_prompt() -> Render {
 }
 
 pub(crate) fn completed(result: &str) -> Report {
-    Report::Complete { result: Some(result.to_owned()), summary: None }
+    Report::Complete(Completion { result: Some(result.to_owned()), ..Completion::default() })
 }
 
 pub(crate) fn failed(class: FailureClass) -> Report {

@@ -140,10 +140,20 @@ conformance_suite! {
         every_event_names_who_did_it_and_when,
         resuming_from_any_position_yields_the_rest_exactly_once,
         a_sequencer_with_nothing_to_do_tells_the_last_position,
-        concurrent_sequencers_never_give_a_position_twice;
+        concurrent_sequencers_never_give_a_position_twice,
+        old_events_are_forgotten_and_readers_can_tell,
+        the_events_of_one_task_are_read_alone;
+    inbox:
+        what_is_asked_waits_for_an_answer_and_comes_back_with_it,
+        a_second_question_forgets_the_first_answer,
+        only_a_person_answers_and_only_what_is_blocked,
+        the_inbox_holds_what_waits_for_a_person_and_nothing_else,
+        an_item_that_was_put_away_stays_so_until_the_task_fails_again,
+        comments_are_kept_in_order_with_who_said_them;
     secrets:
         all_servers_agree_on_one_key,
         an_admin_token_is_known_by_its_hash,
+        a_token_is_known_until_it_ends_or_is_revoked,
         tidying_the_line_changes_nothing;
     races:
         sixteen_claimers_and_four_writers_never_share_a_task,
@@ -313,6 +323,7 @@ conformance_suite! {
         opening_again_keeps_everything,
         a_database_of_a_newer_version_is_refused_and_untouched,
         a_migration_that_fails_leaves_nothing_behind,
+        what_waited_for_a_person_or_a_position_still_does_after_an_update,
         a_database_of_the_first_version_is_brought_up_to_date,
         a_first_version_without_a_line_has_nothing_to_move;
 }

@@ -115,7 +115,10 @@ async fn a_plan_made_while_the_line_was_short_does_when_it_is_long() {
     ctx.add("only").await;
     let mut connection = quiet(&ctx).await;
     ctx.delete(extraboard_core::id::TaskNumber(1)).await;
-    connection.execute("TRUNCATE line, lane, dispatch, relation, artifact, task; ANALYZE").await.unwrap();
+    connection
+        .execute("TRUNCATE line, lane, dispatch, relation, artifact, comment, inbox, task; ANALYZE")
+        .await
+        .unwrap();
     plans(&mut connection).await;
     fill(&mut connection).await;
     for plan in prepared_plans(&mut connection).await {

@@ -109,7 +109,7 @@ impl Request {
         stream.write_all(&self.bytes(to)).unwrap();
     }
 
-    fn bytes(&self, to: SocketAddr) -> Vec<u8> {
+    pub(super) fn bytes(&self, to: SocketAddr) -> Vec<u8> {
         let mut bytes = format!("{} {} HTTP/1.1\r\n", self.method, self.path).into_bytes();
         let mut line = |name: &str, value: &[u8]| {
             bytes.extend_from_slice(name.as_bytes());

@@ -19,11 +19,13 @@ on_both!(
     numbers_come_back_as_the_doubles_that_were_sent,
 );
 
-const FIELDS: [&str; 37] = [
+const FIELDS: [&str; 41] = [
     "agentSummary",
+    "answer",
     "artifactPresent",
     "attempt",
     "boost",
+    "commits",
     "completedAt",
     "counters",
     "createdAt",
@@ -47,6 +49,8 @@ const FIELDS: [&str; 37] = [
     "priority",
     "priorityValue",
     "projectId",
+    "pullRequests",
+    "question",
     "queuedAt",
     "result",
     "signalPayload",

@@ -12,7 +12,7 @@ use extraboard_core::reason::Reason;
 use extraboard_core::report::{FailureClass, Report};
 use extraboard_core::state::{State, Verb};
 use extraboard_core::status::Status;
-use extraboard_store::verbs::{Event, EventsAfter, PosLast, Sequence, TaskDraft, TaskEdit};
+use extraboard_store::verbs::{Event, EventsAfter, EventsPrune, PosLast, Sequence, TaskDraft, TaskEdit};
 
 use crate::harness::{TestStore, agent, asked, person};
 
@@ -103,10 +103,12 @@ pub(crate) async fn resuming_from_any_position_yields_the_rest_exactly_once(ctx:
         let mut read = Vec::new();
         let mut pos = Pos(i64::try_from(seen).unwrap());
         loop {
-            let page = ctx.store.read(EventsAfter { pos, limit: 7 }).await.unwrap();
-            let Some(last) = page.last() else { break };
-            pos = last.pos;
-            read.extend(page);
+            let page = ctx.store.read(EventsAfter { pos, limit: 7, task: None }).await.unwrap();
+            (pos, read) = (page.pos, [read, page.events.clone()].concat());
+            assert_eq!((page.last, page.pruned), (all.last().unwrap().pos, Pos(0)));
+            if !page.has_more() {
+                break;
+            }
         }
         assert_eq!(read, all[seen..]);
     }
@@ -163,4 +165,38 @@ pub(crate) async fn concurrent_sequencers_never_give_a_position_twice(ctx: &Arc<
         stories.entry(event.task).or_default().push(event.event_type);
     }
     assert!(stories.values().all(|story| *story == [EventType::TaskCreated, EventType::TaskParked]));
+}
+
+pub(crate) async fn old_events_are_forgotten_and_readers_can_tell(ctx: &TestStore) {
+    let old = ctx.add("old").await.number;
+    ctx.apply(old, Verb::Park).await;
+    ctx.sequence().await;
+    ctx.pass(Span::from_days(2));
+    let new = ctx.add("new").await.number;
+    ctx.sequence().await;
+    let before = ctx.now().minus(Span::from_days(1));
+    assert_eq!(ctx.store.write(EventsPrune { before }).await.unwrap(), 2);
+    assert_eq!(ctx.store.write(EventsPrune { before }).await.unwrap(), 0);
+    let page = ctx.store.read(EventsAfter { pos: Pos(0), limit: 10, task: None }).await.unwrap();
+    assert_eq!((page.pruned, page.last, page.pos), (Pos(2), Pos(3), Pos(3)));
+    assert_eq!(page.events.iter().map(|event| event.task).collect::<Vec<_>>(), [Some(new)]);
+    ctx.apply(old, Verb::Admit).await;
+    assert_eq!(ctx.events().await.last().unwrap().pos, Pos(4));
+}
+
+pub(crate) async fn the_events_of_one_task_are_read_alone(ctx: &TestStore) {
+    let (one, other) = (ctx.add("one").await, ctx.add("other").await);
+    ctx.apply(other.number, Verb::Park).await;
+    ctx.apply(one.number, Verb::Park).await;
+    ctx.sequence().await;
+    let read = async |pos: i64, limit: i64| {
+        let after = EventsAfter { pos: Pos(pos), limit, task: Some(one.number) };
+        let page = ctx.store.read(after).await.unwrap();
+        (page.events.iter().map(|event| event.pos.0).collect::<Vec<_>>(), page.pos.0)
+    };
+    assert_eq!(read(0, 10).await, (vec![1, 4], 4));
+    assert_eq!(read(0, 1).await, (vec![1], 1));
+    assert_eq!(read(1, 10).await, (vec![4], 4));
+    let events = ctx.events().await;
+    assert_eq!((events[0].task_id, events[1].task_id), (Some(one.id), Some(other.id)));
 }

@@ -3,11 +3,13 @@
 use extraboard_core::clock::Span;
 use extraboard_core::gate::{Limits, Nothing};
 use extraboard_core::id::{TaskNumber, TaskRef};
+use extraboard_core::inbox::InboxKind;
 use extraboard_core::kind::Kind;
 use extraboard_core::profile::ProfileName;
+use extraboard_core::token::TokenScope;
 use extraboard_store::Store;
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{Claimed, RulesRead, TaskGet};
+use extraboard_store::verbs::{Claimed, InboxList, RulesRead, TaskGet, TokenKnown};
 
 use crate::database::Database;
 use crate::harness::{START, TestStore, opening};
@@ -27,7 +29,7 @@ pub(crate) async fn opening_again_keeps_everything(ctx: &TestStore) {
     let (database, store) = reopen(other).await;
     let kept = store.unwrap().read(TaskGet { task: TaskRef::Number(TaskNumber(1)) }).await.unwrap();
     assert_eq!(kept.task, task);
-    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 2);
+    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 3);
 }
 
 pub(crate) async fn a_database_of_a_newer_version_is_refused_and_untouched(ctx: &TestStore) {
@@ -41,7 +43,7 @@ pub(crate) async fn a_database_of_a_newer_version_is_refused_and_untouched(ctx: 
     assert!(matches!(refused, Error::Newer { found: 99, .. }));
     let message = refused.to_string();
     assert!(message.contains("schema version 99") && message.contains("newer xb"), "{message}");
-    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 3);
+    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 4);
     assert_eq!(database.raw_int("SELECT COUNT(*) FROM task").await, 1);
     assert!(database.raw("SELECT * FROM timer").await.is_err());
 }
@@ -95,6 +97,12 @@ fn old_rows() -> String {
         task(4, "code", "running", &format!("{now}, NULL, '{dispatch}', 1, 1")),
         task(5, "plan", "done", "NULL, NULL, NULL, 0, 0"),
         task(6, "code", "queued", &format!("{now}, NULL, NULL, 0, 0")),
+        task(7, "code", "blocked", "NULL, NULL, NULL, 1, 1"),
+        "INSERT INTO event (pos, type, task, actor, at, data) VALUES (1, 'task.created', 1, 'a', 1, '{}'),
+           (NULL, 'task.edited', 1, 'b', 2, '{}'), (NULL, 'task.edited', 1, 'c', 3, '{}');
+         UPDATE sequencer SET last_pos = 1;
+         INSERT INTO token (hash, scope, subject, origin, created_at) VALUES ('h', 'admin', 'ann', 'f', 1);"
+            .to_owned(),
         "INSERT INTO lane (kind, doors) VALUES ('task', 7), ('signal', 7), ('code', 7);".to_owned(),
         format!(
             "INSERT INTO line (task, lane, arrival, queued_at)
@@ -113,7 +121,7 @@ fn old_rows() -> String {
 
 pub(crate) async fn a_database_of_the_first_version_is_brought_up_to_date(ctx: &TestStore) {
     let old = first_version(ctx, &old_rows()).await;
-    assert_eq!(old.database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 2);
+    assert_eq!(old.database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 3);
     let (rules, reranking) = old.store.read(RulesRead).await.unwrap();
     assert_eq!((rules.version, rules.profile.name, reranking), (0, ProfileName::Pipeline, true));
     old.audit().await;
@@ -138,9 +146,23 @@ pub(crate) async fn a_database_of_the_first_version_is_brought_up_to_date(ctx: &
     old.pass(Span::from_days(1));
     assert_eq!(old.claim().await.task.number, TaskNumber(3));
     // New tasks take the lanes that were there, and new numbers.
-    assert_eq!(old.add("new").await.number, TaskNumber(7));
+    assert_eq!(old.add("new").await.number, TaskNumber(8));
     assert_eq!(old.database.raw_int("SELECT COUNT(*) FROM lane").await, 3);
     old.audit().await;
+}
+
+pub(crate) async fn what_waited_for_a_person_or_a_position_still_does_after_an_update(ctx: &TestStore) {
+    let old = first_version(ctx, &old_rows()).await;
+    let told: Vec<_> = old.events().await.into_iter().map(|event| (event.pos.0, event.actor)).collect();
+    assert_eq!(told, [(1, "a".to_owned()), (2, "b".to_owned()), (3, "c".to_owned())]);
+    old.add("new").await;
+    assert_eq!(old.events().await.last().unwrap().pos.0, 4);
+    let list = InboxList { kinds: Vec::new(), limit: 10, offset: 0 };
+    let inbox = old.store.read(list).await.unwrap().items;
+    assert_eq!((inbox.len(), inbox[0].task, inbox[0].kind), (1, TaskNumber(7), InboxKind::Blocked));
+    let known = TokenKnown { hash: "h".to_owned(), now: old.now() };
+    let token = old.store.read(known).await.unwrap().unwrap();
+    assert_eq!((token.scope, token.subject.as_str()), (TokenScope::Admin, "ann"));
 }
 
 pub(crate) async fn a_first_version_without_a_line_has_nothing_to_move(ctx: &TestStore) {

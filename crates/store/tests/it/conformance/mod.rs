@@ -11,6 +11,7 @@ pub(crate) mod events;
 pub(crate) mod graph_races;
 pub(crate) mod heads;
 pub(crate) mod idempotency;
+pub(crate) mod inbox;
 pub(crate) mod leases;
 pub(crate) mod levels;
 pub(crate) mod limits;

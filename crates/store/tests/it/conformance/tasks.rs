@@ -71,6 +71,10 @@ fn expected_of(ctx: &TestStore, draft: &TaskDraft, created: &Task) -> Task {
         hypothesis: draft.hypothesis,
         agent_summary: None,
         result: None,
+        commits: None,
+        pull_requests: None,
+        question: None,
+        answer: None,
         last_error: None,
         not_before: draft.not_before,
         queued_at: Some(ctx.now()),
@@ -117,6 +121,8 @@ pub(crate) async fn every_field_of_a_task_comes_back_as_it_was_written(ctx: &Tes
         signal_payload: Some(Some("[]".to_owned())),
         hypothesis: Some(None),
         agent_summary: Some(Some("said".to_owned())),
+        commits: Some(Some(r#"[{"sha":"a1"}]"#.to_owned())),
+        pull_requests: Some(Some("[]".to_owned())),
     };
     let edited = ctx.edit(created.number, edit).await;
     let expected = Task {
@@ -142,6 +148,8 @@ pub(crate) async fn every_field_of_a_task_comes_back_as_it_was_written(ctx: &Tes
         signal_payload: Some("[]".to_owned()),
         hypothesis: None,
         agent_summary: Some("said".to_owned()),
+        commits: Some(r#"[{"sha":"a1"}]"#.to_owned()),
+        pull_requests: Some("[]".to_owned()),
         updated_at: ctx.now(),
         ..expected
     };
