@@ -25,6 +25,21 @@ pub(crate) async fn read<T: Tx>(tx: &mut T, ids: Vec<i64>) -> Result<Lanes, Erro
     tx.query(SOME, params![ids]).await?.into_iter().map(lane).collect()
 }
 
+/// Probes the line once for each lane: what stands in it does not matter, however much it is.
+const WAITING: Sql = Sql {
+    postgres: "SELECT n.id, n.project, n.kind, n.needs, n.owner, n.doors \
+       FROM lane n \
+       CROSS JOIN LATERAL (SELECT 1 FROM line l WHERE l.lane = n.id LIMIT 1) AS first",
+    sqlite: "SELECT id, project, kind, needs, owner, doors \
+       FROM lane \
+       WHERE EXISTS (SELECT 1 FROM line WHERE line.lane = lane.id)",
+};
+
+/// Reads the lanes that have tasks in line.
+pub(crate) async fn waiting<T: Tx>(tx: &mut T) -> Result<Lanes, Error> {
+    tx.query(WAITING, params![]).await?.into_iter().map(lane).collect()
+}
+
 fn lane(mut row: Row) -> Result<(LaneId, Lane), Error> {
     let id = LaneId(row.int()?);
     let lane = Lane {

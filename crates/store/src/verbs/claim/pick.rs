@@ -97,8 +97,18 @@ async fn open_heads<T: Tx>(
     claimers: &[&Claimer],
     rows: usize,
 ) -> Result<(Vec<Candidate>, Lanes), Error> {
-    let strata = lanes::strata(tx).await?;
-    let lanes = lanes_of(tx, &strata).await?;
+    let (strata, lanes) = match section.levels {
+        // One order for all of them, so a lane is one stratum.
+        Levels::One => {
+            let lanes = lanes::waiting(tx).await?;
+            (lanes.keys().map(|lane| Stratum { lane: *lane, level: 0 }).collect(), lanes)
+        }
+        Levels::Many => {
+            let strata = lanes::strata(tx).await?;
+            let lanes = lanes_of(tx, &strata).await?;
+            (strata, lanes)
+        }
+    };
     let mut is_open: HashMap<LaneId, bool> = HashMap::new();
     let open: Vec<_> = strata
         .into_iter()
