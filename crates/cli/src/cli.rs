@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Gates(commands::gates::Args),
     Events(commands::events::Args),
     Token(commands::token::Args),
+    Connect(commands::connect::Args),
     Doctor(commands::doctor::Args),
     Config(commands::config::Args),
 }
@@ -122,6 +123,7 @@ impl Command {
             Self::Profile(args) => commands::profile::run(args, ctx).await,
             Self::Limits(args) => commands::limits::run(args, ctx).await,
             Self::Gates(args) => commands::gates::run(args, ctx).await,
+            Self::Connect(args) => commands::connect::run(args, ctx),
             Self::Token(args) => commands::token::run(args, ctx).await,
             Self::Events(args) => commands::events::run(args, ctx).await,
             Self::Doctor(args) => commands::doctor::run(args, ctx).await,

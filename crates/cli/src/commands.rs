@@ -17,6 +17,7 @@ pub(crate) mod cancel;
 pub(crate) mod claim;
 pub(crate) mod comment;
 pub(crate) mod config;
+pub(crate) mod connect;
 pub(crate) mod depend;
 pub(crate) mod doctor;
 pub(crate) mod done;

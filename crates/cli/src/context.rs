@@ -100,6 +100,22 @@ impl Context {
         }
     }
 
+    /// Returns the home directory.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.environment.home()
+    }
+
+    /// Returns the flags with which this program, called from anywhere, finds the same desk.
+    pub(crate) fn flags_to_the_desk(&self) -> Vec<String> {
+        let data_dir = self.global.data_dir.as_deref().map(|given| {
+            let whole = std::path::absolute(given).unwrap_or_else(|_| PathBuf::from(given));
+            whole.display().to_string()
+        });
+        let server = self.global.server.clone().map(|url| ["--server".to_owned(), url]);
+        let data_dir = data_dir.map(|folder| ["--data-dir".to_owned(), folder]);
+        server.into_iter().chain(data_dir).flatten().collect()
+    }
+
     /// Returns the desk to talk to as whoever the token says.
     pub(crate) fn desk(&self) -> Result<Desk, CliError> {
         self.desk_as(None)

@@ -43,9 +43,15 @@ const TABLE: &[Row] = &[
         banned: GITHUB_CLIENTS,
     },
     Row {
+        name: "extraboard-connect",
+        ours: &[],
+        banned: &["axum", "reqwest", "rusqlite", "sqlx", "tokio"],
+    },
+    Row {
         name: "extraboard",
         ours: &[
             "extraboard-api",
+            "extraboard-connect",
             "extraboard-core",
             "extraboard-desk",
             "extraboard-server",

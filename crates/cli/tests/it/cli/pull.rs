@@ -227,3 +227,37 @@ fn the_loop_of_the_agent_guide_works_as_printed() {
     );
     assert_eq!(json(&desk, &["events", "--task", "1", "--type", "dispatch.opened"])["actor"], "agent:curly");
 }
+
+#[test]
+fn an_agent_is_connected_and_disconnected_without_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = "{\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  }\n}\n";
+    let file = folder.path().join(".mcp.json");
+    fs::write(&file, before).unwrap();
+    let connect = |words: &[&str]| -> super::Outcome {
+        let mut command = xb(folder.path());
+        command.env("HOME", folder.path()).current_dir(folder.path());
+        command.args(["--data-dir", "desk", "connect"]).args(words).output().unwrap().into()
+    };
+    let dry = connect(&["claude", "--dry-run"]);
+    assert!(dry.exits(0).contains('+') && dry.out.contains("extraboard"), "{dry:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    assert!(connect(&["claude"]).exits(0).ends_with(".mcp.json: written\n"));
+    let entries: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let entry = &entries["mcpServers"]["extraboard"];
+    let data_dir = folder.path().join("desk").display().to_string();
+    assert_eq!(
+        (&entry["command"], &entry["args"]),
+        (&value!("xb"), &value!(["--data-dir", data_dir, "mcp"]))
+    );
+    assert!(connect(&["claude"]).exits(0).ends_with("unchanged\n"));
+    assert!(connect(&["claude", "--undo"]).exits(0).ends_with("written\n"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    assert!(connect(&["codex"]).exits(0).ends_with("config.toml: written\n"));
+    let toml = fs::read_to_string(folder.path().join(".codex/config.toml")).unwrap();
+    assert!(toml.contains("[mcp_servers.extraboard]"), "{toml}");
+    fs::write(&file, "{ nonsense").unwrap();
+    connect(&["claude"]).fails(2, ".mcp.json, line 1, column 3");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{ nonsense");
+    connect(&["emacs"]).fails(2, "emacs");
+}
