@@ -34,6 +34,8 @@ pub enum Credentials {
     Bearer(String),
     /// An agent, by name alone.
     Agent(String),
+    /// An agent by name, and a token that lets it be one.
+    BearerAs { token: String, agent: String },
 }
 
 impl fmt::Debug for Credentials {
@@ -42,6 +44,7 @@ impl fmt::Debug for Credentials {
             Self::Anonymous => f.write_str("Anonymous"),
             Self::Bearer(_) => f.write_str("Bearer(…)"),
             Self::Agent(name) => write!(f, "Agent({name:?})"),
+            Self::BearerAs { agent, .. } => write!(f, "BearerAs({agent:?}, …)"),
         }
     }
 }

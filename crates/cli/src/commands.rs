@@ -29,6 +29,7 @@ pub(crate) mod goals;
 pub(crate) mod inbox;
 pub(crate) mod limits;
 pub(crate) mod list;
+pub(crate) mod mcp;
 pub(crate) mod move_task;
 pub(crate) mod next;
 pub(crate) mod park;

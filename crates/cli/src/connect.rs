@@ -29,11 +29,11 @@ pub(crate) fn credentials(
     desk: Option<&DeskFile>,
     data_dir: &Path,
 ) -> Result<Credentials, AdminTokenError> {
-    if let Some(name) = agent {
-        return Ok(Credentials::Agent(name.to_owned()));
-    }
-    if let Some(token) = environment.token() {
-        return Ok(Credentials::Bearer(token.to_owned()));
+    match (agent.map(str::to_owned), environment.token().map(str::to_owned)) {
+        (Some(agent), Some(token)) => return Ok(Credentials::BearerAs { token, agent }),
+        (Some(agent), None) => return Ok(Credentials::Agent(agent)),
+        (None, Some(token)) => return Ok(Credentials::Bearer(token)),
+        (None, None) => {}
     }
     let is_ours = desk.is_some_and(|desk| same_origin(&desk.url, url) && process::desk_runs(desk.pid));
     if !is_ours {
@@ -137,8 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_sends_its_name_and_no_token() {
-        let case = Case { agent: Some("ada"), token: "mine", url: "http://127.0.0.1:8600", desk: None };
+    fn an_agent_sends_its_name_and_only_a_token_that_was_named() {
+        let url = "http://127.0.0.1:8600";
+        let case = Case { agent: Some("ada"), token: "mine", url, desk: None };
+        check(&case, &Credentials::BearerAs { token: "mine".to_owned(), agent: "ada".to_owned() });
+        let case = Case { agent: Some("ada"), token: "", url, desk: Some(desk(url)) };
         check(&case, &Credentials::Agent("ada".to_owned()));
     }
 }

@@ -21,9 +21,14 @@ pub(crate) fn init(log: &Log, style: Style) {
 
 /// Built from the configuration: `RUST_LOG` is not read.
 ///
-/// The database driver tells its daily business at info; whoever debugs may want that, nobody else.
+/// The database driver tells its daily business at info; whoever debugs may want that, nobody else. The MCP
+/// library tells whole messages, prompts and tokens among them: nobody wants those in a log.
 fn filter(level: LevelFilter) -> EnvFilter {
-    let quieted = if level == LevelFilter::INFO { ",sqlx=warn" } else { "" };
+    let quieted = match level {
+        LevelFilter::OFF | LevelFilter::ERROR | LevelFilter::WARN => "",
+        LevelFilter::INFO => ",sqlx=warn,rmcp=warn",
+        LevelFilter::DEBUG | LevelFilter::TRACE => ",rmcp=warn",
+    };
     EnvFilter::builder().parse_lossy(format!("{level}{quieted}"))
 }
 
@@ -37,8 +42,8 @@ mod tests {
         check(LevelFilter::OFF, "off");
         check(LevelFilter::ERROR, "error");
         check(LevelFilter::WARN, "warn");
-        check(LevelFilter::INFO, "sqlx=warn,info");
-        check(LevelFilter::DEBUG, "debug");
-        check(LevelFilter::TRACE, "trace");
+        check(LevelFilter::INFO, "sqlx=warn,rmcp=warn,info");
+        check(LevelFilter::DEBUG, "rmcp=warn,debug");
+        check(LevelFilter::TRACE, "rmcp=warn,trace");
     }
 }

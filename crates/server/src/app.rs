@@ -1,7 +1,7 @@
 //! The application: what handlers share, and the routes.
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
@@ -10,6 +10,7 @@ use axum::routing::{delete, get, post};
 use extraboard_core::clock::Timestamp;
 use extraboard_core::task::Task;
 use extraboard_desk::Desk;
+use extraboard_mcp::{HttpService, HttpSettings, http_service};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -69,16 +70,30 @@ impl App {
 
 /// Answers requests until `stop` resolves, then finishes those under way.
 pub async fn serve(listener: TcpListener, app: Arc<App>, stop: impl Future<Output = ()> + Send) {
-    let stopping = Arc::clone(&app);
+    let (stopping, mcp) = (Arc::clone(&app), http_service(HttpSettings::new(own_url(app.settings.listen))));
+    let sessions = mcp.clone();
     let stop = async move {
         stop.await;
+        // What sessions hold is given back through these very surfaces.
+        sessions.close().await;
         stopping.stopping.send_replace(true);
     };
-    accept::serve(listener, routes(app), stop).await;
+    accept::serve(listener, routes(app, mcp), stop).await;
 }
 
-fn routes(app: Arc<App>) -> Router {
+/// Returns where this machine reaches the server.
+fn own_url(listen: SocketAddr) -> String {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, listen.port()))
+}
+
+fn routes(app: Arc<App>, mcp: HttpService) -> Router {
     Router::new()
+        .route_service("/mcp", mcp)
         .merge(issues())
         .merge(dispatches())
         .merge(projects())

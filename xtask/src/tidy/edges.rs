@@ -39,19 +39,17 @@ const TABLE: &[Row] = &[
     Row { name: "extraboard-api", ours: &["extraboard-core"], banned: &["axum", "rusqlite", "sqlx"] },
     Row {
         name: "extraboard-server",
-        ours: &["extraboard-api", "extraboard-core", "extraboard-desk", "extraboard-store"],
+        ours: &["extraboard-api", "extraboard-core", "extraboard-desk", "extraboard-mcp", "extraboard-store"],
         banned: GITHUB_CLIENTS,
     },
-    Row {
-        name: "extraboard-connect",
-        ours: &[],
-        banned: &["axum", "reqwest", "rusqlite", "sqlx", "tokio"],
-    },
+    Row { name: "extraboard-mcp", ours: &["extraboard-api"], banned: &["rusqlite", "sqlx"] },
+    Row { name: "extraboard-connect", ours: &[], banned: &["axum", "reqwest", "rusqlite", "sqlx", "tokio"] },
     Row {
         name: "extraboard",
         ours: &[
             "extraboard-api",
             "extraboard-connect",
+            "extraboard-mcp",
             "extraboard-core",
             "extraboard-desk",
             "extraboard-server",

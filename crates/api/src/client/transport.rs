@@ -57,15 +57,23 @@ pub(super) fn identity(credentials: &Credentials) -> Result<HeaderMap, ClientErr
     match credentials {
         Credentials::Anonymous => {}
         Credentials::Bearer(token) => {
-            let mut value = header(&format!("Bearer {token}"), "token")?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+            headers.insert(AUTHORIZATION, bearer(token)?);
         }
         Credentials::Agent(name) => {
             headers.insert("x-agent-id", header(name, "agent name")?);
         }
+        Credentials::BearerAs { token, agent } => {
+            headers.insert(AUTHORIZATION, bearer(token)?);
+            headers.insert("x-agent-id", header(agent, "agent name")?);
+        }
     }
     Ok(headers)
+}
+
+fn bearer(token: &str) -> Result<HeaderValue, ClientError> {
+    let mut value = header(&format!("Bearer {token}"), "token")?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 /// Adds an idempotency key.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-const COMMANDS: [&[&str]; 59] = [
+const COMMANDS: [&[&str]; 60] = [
     &[],
     &["up"],
     &["serve"],
@@ -59,6 +59,7 @@ const COMMANDS: [&[&str]; 59] = [
     &["token", "create"],
     &["token", "list"],
     &["token", "revoke"],
+    &["mcp"],
     &["connect"],
     &["doctor"],
     &["config"],

@@ -17,4 +17,6 @@ mod lease;
 #[cfg(test)]
 mod lifecycle;
 #[cfg(test)]
+mod mcp;
+#[cfg(test)]
 mod two_servers;

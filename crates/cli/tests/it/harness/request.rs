@@ -103,6 +103,16 @@ impl Request {
         if is_whole { Ok(reply) } else { Err(Lost) }
     }
 
+    /// Sends the request and reads whatever comes until the server closes: a stream has no length.
+    pub(crate) fn send_and_read(&self, to: SocketAddr) -> Option<Reply> {
+        let mut stream = TcpStream::connect(to).ok()?;
+        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        stream.write_all(&self.bytes(to)).ok()?;
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        Reply::parse(&answer)
+    }
+
     /// Sends the request and is gone before there can be an answer.
     pub(crate) fn send_and_leave(&self, to: SocketAddr) {
         let mut stream = TcpStream::connect(to).unwrap();
