@@ -143,9 +143,31 @@ impl Operation {
 /// Returns the parameters a path names.
 fn path_parameters(path: &str) -> Vec<Value> {
     let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    names
-        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
-        .collect()
+    let shown =
+        |name| json!({ "name": name, "in": "path", "required": true, "schema": path_schema(path, name) });
+    names.map(shown).collect()
+}
+
+/// Returns how whatever a path is about is named.
+fn path_schema(path: &str, name: &str) -> Value {
+    let uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
+    match (path.split('/').nth(2), name) {
+        (Some("issues"), "id") => json!({
+            "type": "string",
+            "description": "the number or the uuid of the issue",
+            "pattern": format!("^([1-9][0-9]{{0,17}}|{uuid})$"),
+        }),
+        (Some("dispatches" | "relations" | "goals"), "id") => json!({ "type": "string", "format": "uuid" }),
+        (Some("projects"), "id") => {
+            json!({ "type": "string", "description": "the uuid or the name of the project", "minLength": 1 })
+        }
+        (Some("inbox"), "id") => json!({ "type": "integer", "minimum": 1 }),
+        (Some("tokens"), "id") => json!({ "type": "string", "pattern": "^[0-9a-f]{12}$" }),
+        (_, "account") => {
+            json!({ "type": "string", "description": "the account, or - for the only one", "minLength": 1 })
+        }
+        _ => json!({ "type": "string", "minLength": 1 }),
+    }
 }
 
 /// Returns the fields of a type as the parameters of a query.
