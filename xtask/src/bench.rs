@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: measures claims on both databases beside a ceiling of the same run.
+//! `cargo xtask bench`: measures claims on both databases beside a ceiling of the same run, and work by HTTP
+//! beside the desk alone.
 //!
 //! What counts are ratios of samples that alternate within one run; rates of different runs, let alone
 //! machines, must not be compared. Tables of ratios beside their bars go to `bench/results`, with every sample.
@@ -6,6 +7,7 @@
 mod bars;
 mod databases;
 mod figures;
+mod http;
 mod machine;
 mod options;
 mod plans;

@@ -1,4 +1,4 @@
-//! Chores of this repository: `cargo xtask test | ci | tidy | bench`.
+//! Chores of this repository: `cargo xtask test | ci | tidy | bench | fuzz-api`.
 //!
 //! Knows the repository and its tools, and no product crate.
 
@@ -6,6 +6,7 @@
 
 mod bench;
 mod ci;
+mod fuzz;
 mod setup;
 mod step;
 mod test;
@@ -30,6 +31,11 @@ Commands:
                 measure claims beside a ceiling on both databases and write bench/results; --quick takes
                 minutes and proves nothing but that it runs. PARTS are some of claims,singles,why,drain,foreign.
                 What is not a whole run goes to target/bench-results
+  bench http [--quick] [--only PARTS] [--database NAMES] [--samples N]
+                measure by HTTP how soon a client that waits has a task, beside clients that poll, and pairs
+                beside the desk alone. PARTS are some of wake,throughput
+  fuzz-api [EXAMPLES]
+                try the API with schemathesis (from PyPI; needs Python 3), so many examples of each operation
   tidy          check what compilers do not: crate edges, where SQL stands, module docs, lengths, links";
 
 /// What the command line asks for.
@@ -39,6 +45,7 @@ enum Chore {
     Ci,
     Tidy,
     Bench(bench::Options),
+    FuzzApi(u32),
     Help,
 }
 
@@ -52,6 +59,7 @@ impl Chore {
         let chore = match name.as_str() {
             "test" => return Ok(Self::Test(rest)),
             "bench" => return bench::Options::parse(&rest).map(Self::Bench),
+            "fuzz-api" => return fuzz_api(&rest),
             "ci" => Self::Ci,
             "tidy" => Self::Tidy,
             "help" | "--help" | "-h" => Self::Help,
@@ -69,11 +77,26 @@ impl Chore {
             Self::Ci => ci::run(),
             Self::Tidy => tidy::run(),
             Self::Bench(options) => bench::run(&options),
+            Self::FuzzApi(examples) => fuzz::run(examples),
             Self::Help => {
                 println!("{USAGE}");
                 Ok(ExitCode::SUCCESS)
             }
         }
+    }
+}
+
+/// How many examples of each operation are tried unless it is said.
+const EXAMPLES: u32 = 50;
+
+fn fuzz_api(rest: &[String]) -> Result<Chore, String> {
+    match rest {
+        [] => Ok(Chore::FuzzApi(EXAMPLES)),
+        [number] => number
+            .parse()
+            .map(Chore::FuzzApi)
+            .map_err(|_| format!("error: `fuzz-api` takes a number of examples, found `{number}`")),
+        [_, extra, ..] => Err(format!("error: `fuzz-api` takes one number, found `{extra}`")),
     }
 }
 

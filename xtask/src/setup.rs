@@ -22,6 +22,11 @@ const NEEDS: &[Need] = &[
         packages: &["gcc", "libc6-dev"],
         is_met: || succeeds(Command::new("cc").arg("--version")),
     },
+    Need {
+        name: "curl (for the loop of docs/agent-guide.md)",
+        packages: &["curl", "ca-certificates"],
+        is_met: || succeeds(Command::new("curl").arg("--version")),
+    },
     Need { name: "a PostgreSQL server", packages: &["postgresql"], is_met: || Binaries::find().is_ok() },
 ];
 

@@ -1,4 +1,4 @@
-//! The ceiling, claims, and claim-and-complete pairs with many callers, in turn.
+//! The ceiling, claims, and claim-and-complete pairs, by the desk and by HTTP, with many callers, in turn.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,8 @@ use crate::callers::{Times, call};
 use crate::line::{Line, stamp_all};
 use crate::plan::{ClaimsPlan, Kind};
 use crate::sample;
-use crate::work::{Ceilings, Claims, Pairs, Work};
+use crate::servers::Servers;
+use crate::work::{Ceilings, Claims, HttpPairs, Pairs, Work};
 
 /// A round may take one in so many of the waiting tasks: its middle is the line's nominal depth, so that
 /// stays within 3.3 %.
@@ -67,6 +68,7 @@ async fn measure(line: &mut Line, plan: &ClaimsPlan, cell: Cell, sample: usize) 
         Kind::Ceiling => ceilings(line, plan, cell).await?,
         Kind::Unshared => ceilings(line, plan, Cell { callers: 1, ..cell }).await?,
         Kind::Claim | Kind::Pair => claims(line, plan, cell).await?,
+        Kind::Http => exchanges(line, plan, cell).await?,
     };
     let circumstances = json!({
         "part": "claims", "line": line.plan.name, "depth": line.plan.depth, "kind": cell.kind.as_str(),
@@ -100,6 +102,15 @@ async fn claims(line: &mut Line, plan: &ClaimsPlan, cell: Cell) -> Result<Times>
         _ => rounds(line, plan, cell, &Claims(desks), feeder).await?,
     };
     opened.stop().await;
+    Ok(times)
+}
+
+async fn exchanges(line: &mut Line, plan: &ClaimsPlan, cell: Cell) -> Result<Times> {
+    let servers = Servers::start(line, cell.replicas).await?;
+    let work = HttpPairs::connect(servers.addresses(), cell.callers).await?;
+    let times = rounds(line, plan, cell, &work, Some(servers.desk())).await?;
+    drop(work);
+    servers.stop().await?;
     Ok(times)
 }
 

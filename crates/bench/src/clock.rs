@@ -1,13 +1,19 @@
 //! Real time, and ids that differ.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use extraboard_core::clock::{Clock, Entropy, Timestamp};
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 pub(crate) fn now() -> Instant {
     Instant::now()
+}
+
+/// Lets time pass, as clients that poll and people who add tasks do.
+#[expect(clippy::disallowed_methods, reason = "there is nothing to wait for but time")]
+pub(crate) async fn pause(length: Duration) {
+    tokio::time::sleep(length).await;
 }
 
 #[derive(Debug)]

@@ -45,7 +45,9 @@ pub(crate) struct Desks {
 impl Line {
     /// Describes a line that is full, or is filled before anything else.
     pub(crate) fn new(plan: &LinePlan, profile: ProfileName) -> Self {
-        Self { plan: plan.clone(), profile, next: plan.depth + SLACK + 1, entropy: Arc::new(Counting::new()) }
+        // Where nothing is to wait there are no rounds either.
+        let slack = if plan.depth == 0 { 0 } else { SLACK };
+        Self { plan: plan.clone(), profile, next: plan.depth + slack + 1, entropy: Arc::new(Counting::new()) }
     }
 
     /// Opens the database alone: nothing runs by itself.

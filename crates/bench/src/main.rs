@@ -1,17 +1,22 @@
-//! Measures claims through the desk beside a ceiling, in one run.
+//! Measures claims through the desk beside a ceiling, and HTTP beside the desk, in one run.
 //!
 //! Called by `cargo xtask bench` with a plan; prints one JSON object per sample. Numbers of
 //! different runs must not be compared: machines are shared and disks are moody.
 //! Ratios of samples that alternate within one run are what counts.
 
+mod agent;
 mod callers;
 mod claims;
 mod clock;
 mod drain;
+mod http;
 mod line;
 mod plan;
+mod random;
 mod sample;
+mod servers;
 mod singles;
+mod wake;
 mod why;
 mod work;
 
@@ -40,6 +45,7 @@ async fn run(plan: &Plan) -> Result<()> {
             Part::Singles(singles) => singles::run(&mut lines, singles, plan.samples).await?,
             Part::Why(why) => why::run(&lines, why, plan.samples).await?,
             Part::Drain(drain) => drain::run(&lines, drain).await?,
+            Part::Wake(wake) => wake::run(&lines, wake, plan.samples).await?,
         }
     }
     Ok(())

@@ -44,6 +44,7 @@ pub(crate) enum Part {
     Singles(SinglesPlan),
     Why(WhyPlan),
     Drain(DrainPlan),
+    Wake(WakePlan),
 }
 
 /// Many callers at once, each kind of work in turn.
@@ -71,6 +72,8 @@ pub(crate) enum Kind {
     Claim,
     /// A claim, and the report that completes it.
     Pair,
+    /// The same by HTTP, a connection for each caller.
+    Http,
 }
 
 impl Kind {
@@ -80,6 +83,7 @@ impl Kind {
             Self::Unshared => "unshared",
             Self::Claim => "claim",
             Self::Pair => "pair",
+            Self::Http => "http",
         }
     }
 }
@@ -105,6 +109,23 @@ pub(crate) struct DrainPlan {
     pub(crate) claims: usize,
     /// How many claims make a sample.
     pub(crate) window: usize,
+}
+
+/// Clients that want work by HTTP while there is none, and a task at a time that comes in.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct WakePlan {
+    /// How many clients want work.
+    pub(crate) clients: usize,
+    /// How many servers share the database; tasks come in at the first, clients are at the last.
+    pub(crate) replicas: Vec<usize>,
+    /// How many tasks make a sample where clients wait.
+    pub(crate) waited: usize,
+    /// How many where clients poll.
+    pub(crate) polled: usize,
+    /// How long clients that poll let pass when there was nothing.
+    pub(crate) poll_ms: u64,
+    /// How many single commits are timed beside it.
+    pub(crate) commits: usize,
 }
 
 fn profile<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProfileName, D::Error> {

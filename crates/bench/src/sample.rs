@@ -23,6 +23,12 @@ pub(crate) fn print(circumstances: Value, times: &mut Times) {
     println!("{}", Value::Object(sample));
 }
 
+/// Returns a percentile of what was measured beside a sample, in microseconds.
+pub(crate) fn percentile_us(times: &mut [Duration], percent: usize) -> u64 {
+    times.sort_unstable();
+    micros(percentile(times, percent))
+}
+
 fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     sorted.get(sorted.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default()
 }

@@ -11,6 +11,7 @@ use crate::callers::Times;
 use crate::clock::now;
 use crate::line::Line;
 use crate::plan::WhyPlan;
+use crate::random::Random;
 use crate::sample;
 use crate::work::claimer;
 
@@ -40,7 +41,7 @@ pub(crate) async fn run(lines: &[Line], plan: &WhyPlan, samples: usize) -> Resul
         let opened = line.desks(1).await?;
         let desk = &opened.desks[0];
         let head = head(desk).await?;
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         // The first sample opens connections and prepares statements: it does not count.
         for sample in 0..=samples {
             for (kind, place, whom) in [
@@ -97,21 +98,4 @@ async fn ask(desk: &Desk, asks: usize, mut task: impl FnMut() -> TaskNumber, who
         }
     }
     anyhow::bail!("hardly any of the tasks are in line");
-}
-
-/// Numbers without a pattern that matters here (splitmix64), the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, limit: i64) -> i64 {
-        i64::try_from(self.next() >> 1).unwrap_or(0) % limit.max(1)
-    }
 }

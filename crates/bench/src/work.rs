@@ -1,10 +1,11 @@
-//! What callers do: the ceiling, claims, and claims with their completion.
+//! What callers do: the ceiling, claims, and claims with their completion, by the desk or by HTTP.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::Clock as _;
 use extraboard_core::doors::Door;
@@ -15,6 +16,9 @@ use extraboard_desk::{Claim, Desk};
 use extraboard_store::Store;
 use extraboard_store::verbs::{Ceiling, Claimed, DispatchReport, Usage};
 
+use tokio::sync::Mutex;
+
+use crate::agent::{Agent, Asks};
 use crate::clock::RealClock;
 
 /// Something callers do over and over.
@@ -71,6 +75,31 @@ impl Work for Pairs {
         let (ctx, usage, draw) = (desk.ctx(bench()), Usage::default(), Draw::NONE);
         desk.write(DispatchReport { ctx, dispatch: claimed.dispatch.id, report, usage, draw }).await?;
         Ok(())
+    }
+}
+
+/// Claims by HTTP, each completed by its caller, who has a name and a connection of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct HttpPairs(Arc<Vec<Mutex<Agent>>>);
+
+impl HttpPairs {
+    /// Connects so many callers, to one server after the other.
+    pub(crate) async fn connect(servers: &[SocketAddr], callers: usize) -> Result<Self> {
+        let mut agents = Vec::new();
+        for caller in 0..callers {
+            let server = servers[caller % servers.len()];
+            agents.push(Mutex::new(Agent::connect(server, format!("bench-{caller}")).await?));
+        }
+        Ok(Self(Arc::new(agents)))
+    }
+}
+
+impl Work for HttpPairs {
+    async fn once(&self, caller: usize) -> Result<()> {
+        // Nobody else uses it: callers are as many as connections.
+        let mut agent = self.0[caller].lock().await;
+        let handed = agent.next(Asks::Once).await?.context("nothing to claim")?;
+        agent.complete(&handed).await
     }
 }
 

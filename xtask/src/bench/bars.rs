@@ -58,7 +58,7 @@ pub(super) struct Bars<'a> {
 
 const CALLERS: [(u32, f64); 2] = [(16, 0.8), (64, 1.5)];
 pub(super) const REPLICAS: [u32; 2] = [1, 2];
-const MICROS_PER_MILLI: f64 = 1_000.0;
+pub(super) const MICROS_PER_MILLI: f64 = 1_000.0;
 
 impl Bars<'_> {
     /// Returns every bar for which there are samples.

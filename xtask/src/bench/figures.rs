@@ -140,7 +140,7 @@ fn drains(bars: &Bars<'_>, database: Database, profile: Profile) -> String {
 }
 
 /// Puts a head over rows, if there are any.
-fn table(head: &str, rows: &[String]) -> String {
+pub(super) fn table(head: &str, rows: &[String]) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -148,11 +148,11 @@ fn table(head: &str, rows: &[String]) -> String {
     format!("\n{head}\n|{}\n{}\n", "---|".repeat(columns), rows.join("\n"))
 }
 
-fn rate(rates: &[f64]) -> String {
+pub(super) fn rate(rates: &[f64]) -> String {
     Spread::of(rates).map_or_else(|| "–".to_owned(), |spread| format!("{:.0}", spread.median))
 }
 
-fn millis(micros: &[f64]) -> String {
+pub(super) fn millis(micros: &[f64]) -> String {
     Spread::of(micros).map_or_else(|| "–".to_owned(), |spread| format!("{:.2}", spread.median / 1_000.0))
 }
 

@@ -1,5 +1,14 @@
 //! What the command line asks to be measured.
 
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bench {
+    /// Claims by the desk, beside a ceiling.
+    Claim,
+    /// Work by HTTP, beside the desk.
+    Http,
+}
+
 /// How much to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -19,6 +28,10 @@ pub(crate) enum Part {
     Drain,
     /// Tasks at the head of the line that are not for the claimer.
     Foreign,
+    /// Clients that wait for a task, and clients that poll.
+    Wake,
+    /// Many connections: pairs by HTTP and by the desk.
+    Throughput,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +52,37 @@ pub(crate) trait Named: Copy + PartialEq + 'static {
     fn name(self) -> &'static str;
 }
 
+impl Named for Bench {
+    const ALL: &'static [Self] = &[Self::Claim, Self::Http];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Claim => "claim",
+            Self::Http => "http",
+        }
+    }
+}
+
+impl Bench {
+    fn parts(self) -> &'static [Part] {
+        match self {
+            Self::Claim => &[Part::Claims, Part::Singles, Part::Why, Part::Drain, Part::Foreign],
+            Self::Http => &[Part::Wake, Part::Throughput],
+        }
+    }
+
+    /// What HTTP costs does not depend on how tasks are ranked, so one profile does.
+    fn profiles(self) -> &'static [Profile] {
+        match self {
+            Self::Claim => Profile::ALL,
+            Self::Http => &[Profile::Pipeline],
+        }
+    }
+}
+
 impl Named for Part {
-    const ALL: &'static [Self] = &[Self::Claims, Self::Singles, Self::Why, Self::Drain, Self::Foreign];
+    const ALL: &'static [Self] =
+        &[Self::Claims, Self::Singles, Self::Why, Self::Drain, Self::Foreign, Self::Wake, Self::Throughput];
 
     fn name(self) -> &'static str {
         match self {
@@ -49,6 +91,8 @@ impl Named for Part {
             Self::Why => "why",
             Self::Drain => "drain",
             Self::Foreign => "foreign",
+            Self::Wake => "wake",
+            Self::Throughput => "throughput",
         }
     }
 }
@@ -78,6 +122,7 @@ impl Named for Profile {
 /// What to measure, how often, and where the results belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
+    pub(crate) bench: Bench,
     pub(crate) extent: Extent,
     pub(crate) parts: Vec<Part>,
     pub(crate) databases: Vec<Database>,
@@ -90,14 +135,15 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn parse(arguments: &[String]) -> Result<Self, String> {
         let mut words = arguments.iter().map(String::as_str);
-        if words.next() != Some("claim") {
-            return Err("error: expected `bench claim`".to_owned());
-        }
+        let name = words.next().unwrap_or_default();
+        let bench = Bench::ALL.iter().copied().find(|bench| bench.name() == name);
+        let bench = bench.ok_or("error: expected `bench claim` or `bench http`")?;
         let mut options = Self {
+            bench,
             extent: Extent::Full,
-            parts: Part::ALL.to_vec(),
+            parts: bench.parts().to_vec(),
             databases: Database::ALL.to_vec(),
-            profiles: Profile::ALL.to_vec(),
+            profiles: bench.profiles().to_vec(),
             samples: 0,
             line: arguments.join(" "),
         };
@@ -108,9 +154,9 @@ impl Options {
             }
             let value = words.next().ok_or_else(|| format!("error: `{word}` wants a value"))?;
             match word {
-                "--only" => options.parts = chosen(value)?,
-                "--database" => options.databases = chosen(value)?,
-                "--profile" => options.profiles = chosen(value)?,
+                "--only" => options.parts = chosen(value, bench.parts())?,
+                "--database" => options.databases = chosen(value, Database::ALL)?,
+                "--profile" if bench == Bench::Claim => options.profiles = chosen(value, Profile::ALL)?,
                 "--samples" => options.samples = count(value)?,
                 _ => return Err(format!("error: unknown option `{word}`")),
             }
@@ -129,19 +175,19 @@ impl Options {
     pub(crate) fn is_whole(&self) -> bool {
         self.extent == Extent::Full
             && self.samples >= Extent::Full.samples()
-            && Part::ALL.iter().all(|part| self.has(*part))
+            && self.bench.parts().iter().all(|part| self.has(*part))
             && Database::ALL.iter().all(|database| self.databases.contains(database))
-            && Profile::ALL.iter().all(|profile| self.profiles.contains(profile))
+            && self.bench.profiles().iter().all(|profile| self.profiles.contains(profile))
     }
 }
 
 /// Reads names with commas between them.
-fn chosen<T: Named>(names: &str) -> Result<Vec<T>, String> {
+fn chosen<T: Named>(names: &str, of: &[T]) -> Result<Vec<T>, String> {
     names
         .split(',')
         .map(|name| {
-            T::ALL.iter().copied().find(|one| one.name() == name).ok_or_else(|| {
-                let all: Vec<_> = T::ALL.iter().map(|one| one.name()).collect();
+            of.iter().copied().find(|one| one.name() == name).ok_or_else(|| {
+                let all: Vec<_> = of.iter().map(|one| one.name()).collect();
                 format!("error: unknown `{name}`, expected some of {}", all.join(","))
             })
         })
@@ -211,6 +257,24 @@ impl Extent {
         }
     }
 
+    /// How many wakes make a sample, of clients that wait and of clients that poll. Those take a
+    /// hundred times as long.
+    pub(crate) fn wakes(self) -> [u32; 2] {
+        match self {
+            Self::Full => [200, 40],
+            Self::Quick => [50, 12],
+        }
+    }
+
+    /// How deep the line is that connections claim from, and how many pairs are made before as many
+    /// tasks are added.
+    pub(crate) fn throughput(self) -> [u32; 2] {
+        match self {
+            Self::Full => [20_000, 1_000],
+            Self::Quick => [2_000, 128],
+        }
+    }
+
     /// How deep a line is of which the first half is for others.
     pub(crate) fn foreign(self) -> u32 {
         match self {
@@ -239,8 +303,18 @@ mod tests {
     }
 
     #[test]
+    fn each_bench_has_its_own_parts() {
+        let http = parse("http").unwrap();
+        assert!(http.is_whole() && http.samples == 5 && http.parts == [Part::Wake, Part::Throughput]);
+        assert!(!parse("http --only wake").unwrap().is_whole());
+        let expected = "error: unknown `drain`, expected some of wake,throughput";
+        assert_eq!(parse("http --only drain"), Err(expected.to_owned()));
+        assert_eq!(parse("http --profile pipeline"), Err("error: unknown option `--profile`".to_owned()));
+    }
+
+    #[test]
     fn mistakes_are_named() {
-        assert!(parse("").is_err() && parse("http").is_err() && parse("claim --samples 0").is_err());
+        assert!(parse("").is_err() && parse("htpt").is_err() && parse("claim --samples 0").is_err());
         let expected = "error: unknown `drains`, expected some of claims,singles,why,drain,foreign";
         assert_eq!(parse("claim --only drains"), Err(expected.to_owned()));
         assert_eq!(parse("claim --only"), Err("error: `--only` wants a value".to_owned()));

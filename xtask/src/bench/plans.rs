@@ -18,6 +18,12 @@ pub(super) struct Line {
 const FOREIGN_LANES: u32 = 250;
 const CALLERS: [u32; 2] = [16, 64];
 const DRAIN_CALLERS: u32 = 16;
+/// How many clients want work while there is none.
+const CLIENTS: u32 = 16;
+/// How long a client that polls lets pass.
+const POLL_MS: u32 = 1_000;
+/// How many single commits are timed beside wakes.
+const COMMITS: u32 = 50;
 
 /// Makes a plan for these lines.
 pub(super) fn plan(options: &Options, profile: Profile, lines: &[Line], parts: &[Value]) -> Value {
@@ -40,13 +46,13 @@ pub(super) fn fill() -> Vec<Value> {
 /// Returns what is measured on lines of different depths.
 pub(super) fn of_depths(options: &Options, database: Database) -> Vec<Value> {
     let extent = options.extent;
-    // One process owns an SQLite file, and there every commit is shared unless there is but one caller.
-    let (kinds, replicas): (&[&str], &[u32]) = match database {
-        Database::Sqlite => (&["ceiling", "unshared", "claim", "pair"], &[1]),
-        Database::Postgres => (&["ceiling", "claim", "pair"], &[1, 2]),
+    // On SQLite every commit is shared unless there is but one caller.
+    let kinds: &[&str] = match database {
+        Database::Sqlite => &["ceiling", "unshared", "claim", "pair"],
+        Database::Postgres => &["ceiling", "claim", "pair"],
     };
     let claims = json!({ "claims": {
-        "kinds": kinds, "callers": CALLERS, "replicas": replicas,
+        "kinds": kinds, "callers": CALLERS, "replicas": replicas(database),
         "rounds": extent.rounds(), "sample_ms": extent.sample_ms(),
     }});
     // It is asked for any task there is, so before most of them are claimed.
@@ -65,4 +71,30 @@ pub(super) fn singles(extent: Extent) -> Value {
 pub(super) fn drain(extent: Extent) -> Value {
     let [_, claims, window] = extent.drain();
     json!({ "drain": { "callers": DRAIN_CALLERS, "claims": claims, "window": window } })
+}
+
+/// Returns how clients that wait are measured beside clients that poll.
+pub(super) fn wake(extent: Extent, database: Database) -> Value {
+    let [waited, polled] = extent.wakes();
+    json!({ "wake": {
+        "clients": CLIENTS, "replicas": replicas(database), "waited": waited, "polled": polled,
+        "poll_ms": POLL_MS, "commits": COMMITS,
+    }})
+}
+
+/// Returns how pairs by HTTP are measured beside pairs by the desk.
+pub(super) fn throughput(extent: Extent, database: Database) -> Value {
+    let [_, round] = extent.throughput();
+    json!({ "claims": {
+        "kinds": ["pair", "http"], "callers": CALLERS, "replicas": replicas(database),
+        "rounds": [round], "sample_ms": extent.sample_ms(),
+    }})
+}
+
+/// One process owns an SQLite file.
+fn replicas(database: Database) -> &'static [u32] {
+    match database {
+        Database::Sqlite => &[1],
+        Database::Postgres => &[1, 2],
+    }
 }

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::{
     bars::{Bar, Bars},
-    figures, machine,
-    options::{Extent, Options},
+    figures, http, machine,
+    options::{Bench, Extent, Options},
     samples::Samples,
 };
 
@@ -23,6 +23,8 @@ pub(super) struct Results {
     samples: Samples,
     commit: String,
     date: String,
+    /// What its files are called, but for their endings.
+    name: String,
     raw: fs::File,
     raw_path: PathBuf,
 }
@@ -33,9 +35,13 @@ impl Results {
         let folder = crate::root().join("target/bench-results");
         fs::create_dir_all(&folder)?;
         let (commit, date) = (machine::commit()?, machine::today()?);
-        let raw_path = folder.join(format!("{date}-{commit}.jsonl"));
+        let name = match options.bench {
+            Bench::Claim => format!("{date}-{commit}"),
+            Bench::Http => format!("{date}-{commit}-http"),
+        };
+        let raw_path = folder.join(format!("{name}.jsonl"));
         let raw = fs::File::create(&raw_path).context("cannot keep samples")?;
-        Ok(Self { options: options.clone(), samples: Samples::default(), commit, date, raw, raw_path })
+        Ok(Self { options: options.clone(), samples: Samples::default(), commit, date, name, raw, raw_path })
     }
 
     /// Keeps a sample.
@@ -49,7 +55,7 @@ impl Results {
     /// Writes the report, to `bench/results` if it is a whole one.
     pub(super) fn write(&self, versions: &[String], is_complete: bool) -> Result<()> {
         let text = self.text(versions, is_complete)?;
-        let name = format!("{}-{}", self.date, self.commit);
+        let name = &self.name;
         let mut folder = crate::root().join("target/bench-results");
         if is_complete && self.options.is_whole() {
             folder = crate::root().join("bench/results");
@@ -64,13 +70,16 @@ impl Results {
 
     fn text(&self, versions: &[String], is_complete: bool) -> Result<String> {
         let bars = Bars { samples: &self.samples, options: &self.options };
-        let found = bars.all();
+        let (title, how, found, figures) = match self.options.bench {
+            Bench::Claim => ("Claims", HOW, bars.all(), figures::all(&bars)),
+            Bench::Http => ("HTTP", http::HOW, http::bars(&self.samples), http::figures(&self.samples)),
+        };
         let met = found.iter().filter(|bar| bar.is_met()).count();
-        let Self { commit, date, options, .. } = self;
+        let Self { commit, date, name, options, .. } = self;
         let mut text = format!(
-            "# Claims, {date}\n\n\
+            "# {title}, {date}\n\n\
              - commit: {commit}\n- command: `cargo xtask bench {}`\n- machine: {}\n- databases: {}\n\n\
-             {HOW}\n\n",
+             {COMMON}\n\n{how}\n\n",
             options.line,
             machine::describe()?,
             versions.join("; "),
@@ -84,17 +93,18 @@ impl Results {
             (Extent::Full, true) => {}
         }
         write!(text, "## Bars\n\n{met} of {} met.\n\n{}", found.len(), table(&found))?;
-        write!(text, "\n## Figures\n\nMedians of {} samples.\n{}", options.samples, figures::all(&bars))?;
-        write!(text, "\nEvery sample, as it was taken: `{date}-{commit}.jsonl`.\n")?;
+        write!(text, "\n## Figures\n\nMedians of {} samples.\n{figures}", options.samples)?;
+        write!(text, "\nEvery sample, as it was taken: `{name}.jsonl`.\n")?;
         Ok(text)
     }
 }
 
-const HOW: &str = "\
+const COMMON: &str = "\
 Client and database share the machine, commits are durable. Rates of different runs must not be compared: what \
 counts are ratios of samples that were taken in turn. A ratio is the median of the ratios of each turn, with the \
-least and the greatest of them.
+least and the greatest of them.";
 
+const HOW: &str = "\
 - ceiling: one transaction that updates one row and inserts two; as many callers and connections as the claims \
 beside it, no desk at work. On SQLite callers share commits; unshared: one caller, a commit each.
 - claim: the desk's, with dispatch, event and prompt; its sequencer, timers and chores run. Pair: a claim, and the \

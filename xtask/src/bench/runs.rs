@@ -38,6 +38,15 @@ impl<'a> Runs<'a> {
             if self.options.has(Part::Foreign) {
                 self.foreign(database)?;
             }
+            if self.options.has(Part::Wake) {
+                let part = plans::wake(self.options.extent, database);
+                self.http(database, Part::Wake, 0, part)?;
+            }
+            if self.options.has(Part::Throughput) {
+                let [depth, _] = self.options.extent.throughput();
+                let part = plans::throughput(self.options.extent, database);
+                self.http(database, Part::Throughput, depth, part)?;
+            }
         }
         Ok(())
     }
@@ -92,6 +101,15 @@ impl<'a> Runs<'a> {
         self.fill(database, Profile::Pipeline, &lines)?;
         let parts = [plans::singles(self.options.extent)];
         self.measure(database, Profile::Pipeline, &lines, &parts, &json!({ "part": "foreign" }))?;
+        self.remove(database, &lines)
+    }
+
+    /// Measures work by HTTP on a line so deep.
+    fn http(&mut self, database: Database, part: Part, depth: u32, plan: Value) -> Result<()> {
+        let lines = [self.line(database, part.name(), depth, 0)?];
+        self.fill(database, Profile::Pipeline, &lines)?;
+        let known = json!({ "part": part.name() });
+        self.measure(database, Profile::Pipeline, &lines, &[plan], &known)?;
         self.remove(database, &lines)
     }
 

@@ -59,7 +59,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         name: "extraboard-bench",
-        ours: &["extraboard-core", "extraboard-desk", "extraboard-store"],
+        ours: &["extraboard-core", "extraboard-desk", "extraboard-server", "extraboard-store"],
         banned: &["axum"],
     },
     Row { name: TESTKIT, ours: &[], banned: &["axum", "sqlx", "tokio"] },

@@ -18,7 +18,11 @@ pub(crate) const MIGRATION_LOCK: i64 = 0x7862_0001;
 pub(crate) const CLAIM_LOCK: i64 = 0x7862_0002;
 /// Two statements, so that the snapshot of the next one is taken under the lock.
 const BEGIN_CLAIM: &str = "BEGIN; SELECT pg_advisory_xact_lock(2019688450)";
-const BEGIN_SEQUENCE: &str = "BEGIN; SELECT 1 FROM sequencer WHERE one = 1 FOR UPDATE";
+/// The lock of whoever gives positions.
+#[cfg(test)]
+const SEQUENCER_LOCK: i64 = 0x7862_0005;
+/// Not a row lock: a turn that finds nothing to stamp has nothing to write then, and holds nobody up.
+const BEGIN_SEQUENCE: &str = "BEGIN; SELECT pg_advisory_xact_lock(2019688453)";
 /// The lock under which relations and parents change.
 pub(crate) const GRAPH_LOCK: i64 = 0x7862_0003;
 /// The lock that whatever enters the line shares, and a change of ranks takes.
@@ -216,8 +220,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn claims_begin_with_the_claim_lock() {
+    fn claims_and_sequencers_begin_with_their_locks() {
         assert!(BEGIN_CLAIM.ends_with(&format!("pg_advisory_xact_lock({CLAIM_LOCK})")));
+        assert!(BEGIN_SEQUENCE.ends_with(&format!("pg_advisory_xact_lock({SEQUENCER_LOCK})")));
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl Verb for EventsPrune {
     type Output = usize;
 
     async fn run<T: Tx>(&self, tx: &mut T) -> Result<usize, Error> {
-        // Nobody gives or forgets positions meanwhile.
+        // Nobody else forgets meanwhile; whoever gives positions adds to another field.
         let (_, pruned) = extent(first(tx, LOCK_EXTENT.into(), params![]).await?)?;
         let (mut cut, mut count) = (pruned.0, 0);
         for mut row in tx.query(OLDEST.into(), params![pruned.0, TURN_MAX]).await? {
