@@ -22,7 +22,7 @@ pub struct Token {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TokenCreate {
     pub scope: String,
-    /// What people call it; the agent's name, or the scope, unless it is given.
+    /// What people call it; the agent's name, or one made of scope and id, unless it is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,12 +10,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use extraboard_core::caller::Caller;
 use extraboard_core::gate::Account;
-use extraboard_core::id::{DispatchId, GoalId, RelationId, TaskRef};
+use extraboard_core::id::{DispatchId, GoalId, InboxId, RelationId, TaskRef};
 use extraboard_store::verbs::{IdempotencyKey, ProjectRef};
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::guard::Credential;
 use crate::tokens::hash_token;
 
 /// The largest body.
@@ -200,6 +201,37 @@ impl FromRequestParts<Arc<App>> for GoalPath {
     }
 }
 
+/// The item of the inbox a path names.
+pub(crate) struct InboxPath(pub(crate) InboxId);
+
+impl FromRequestParts<Arc<App>> for InboxPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let text = path_part(parts, app, "id").await?;
+        let item = text.parse().ok().filter(|number| *number > 0).map(InboxId);
+        item.map(Self).ok_or_else(|| ApiError::Malformed {
+            field: Some("id".to_owned()),
+            message: format!("expected the number of an inbox item, got {text:?}"),
+        })
+    }
+}
+
+/// The token a path names.
+pub(crate) struct TokenPath(pub(crate) String);
+
+impl FromRequestParts<Arc<App>> for TokenPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let id = path_part(parts, app, "id").await?;
+        if id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(Self(id));
+        }
+        Err(ApiError::NotFound(format!("there is no token {id:?}")))
+    }
+}
+
 /// The project a path names, by uuid or name.
 pub(crate) struct ProjectPath(pub(crate) ProjectRef);
 
@@ -266,6 +298,18 @@ impl FromRequestParts<Arc<App>> for By {
     }
 }
 
+/// What the caller is known by, where a request waits or streams.
+pub(crate) struct KnownBy(pub(crate) Credential);
+
+impl FromRequestParts<Arc<App>> for KnownBy {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, ApiError> {
+        let credential = parts.extensions.get::<Credential>().cloned();
+        credential.map(Self).ok_or(ApiError::Unauthorized("nobody is known to be calling"))
+    }
+}
+
 /// A person, where nobody else may: to change the rules is not an agent's business.
 pub(crate) struct Admin(pub(crate) Caller);
 
@@ -277,6 +321,9 @@ impl FromRequestParts<Arc<App>> for Admin {
         match caller {
             Caller::Person(_) => Ok(Self(caller)),
             Caller::Holder { dispatch, .. } => Err(ApiError::OutOfScope(dispatch)),
+            Caller::Agent(_) if parts.headers.contains_key(header::AUTHORIZATION) => {
+                Err(ApiError::Forbidden("this is for persons: the token is not an admin's"))
+            }
             Caller::Agent(_) | Caller::Anonymous | Caller::Desk => {
                 Err(ApiError::Unauthorized("this is for persons: send Authorization: Bearer <admin token>"))
             }

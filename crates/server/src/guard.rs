@@ -25,8 +25,9 @@ pub(crate) async fn check(State(app): State<Arc<App>>, mut request: Request, nex
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
     let path = request.uri().path().to_owned();
     let mut response = match admit(&app, &method, request.uri(), request.headers()).await {
-        Ok(caller) => {
+        Ok(Known { caller, credential, .. }) => {
             request.extensions_mut().insert(caller);
+            request.extensions_mut().insert(credential);
             next.run(request).await
         }
         Err(error) => error.into_response(),
@@ -48,14 +49,21 @@ fn count(method: &Method, route: String, response: &Response) {
         .increment(1);
 }
 
-async fn admit(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Caller, ApiError> {
+async fn admit(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Known, ApiError> {
     let loopback = app.settings.listen.ip().is_loopback();
     check_host(headers, loopback, &app.settings.hosts)?;
     check_target(uri, headers)?;
     check_origin(headers)?;
-    let Known { caller, by } = caller(app, headers).await?;
-    app.meter.count(&caller.to_string(), app.desk.now()).map_err(ApiError::TooOften)?;
-    match (&caller, by) {
+    let known = caller(app, headers).await;
+    // A token counts as one caller, whatever names go with it; those that are none count together.
+    let measured = match &known {
+        Ok(Known { credential: Credential::Token(hash), .. }) => hash.clone(),
+        Ok(Known { caller, .. }) => caller.to_string(),
+        Err(_) => "bad token".to_owned(),
+    };
+    app.meter.count(&measured, app.desk.now()).map_err(ApiError::TooOften)?;
+    let known = known?;
+    match (&known.caller, known.by) {
         (_, KnownBy::Token(TokenScope::Viewer)) => check_looks(method, uri)?,
         _ if loopback => {}
         (Caller::Holder { dispatch, .. }, _) => check_scope(app, method, uri, *dispatch).await?,
@@ -67,14 +75,35 @@ async fn admit(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Re
             ));
         }
     }
-    Ok(caller)
+    Ok(known)
 }
 
 /// A caller, and what it is known by.
 struct Known {
     caller: Caller,
     by: KnownBy,
+    credential: Credential,
 }
+
+/// What may stop being valid while a request waits or streams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Credential {
+    /// Nothing that could.
+    Lasting,
+    /// A token, by its hash.
+    Token(String),
+}
+
+impl Credential {
+    /// Fails if it has been taken back, or has ended.
+    pub(crate) async fn check(&self, app: &App) -> Result<(), ApiError> {
+        let Self::Token(hash) = self else { return Ok(()) };
+        let asked = TokenKnown { hash: hash.clone(), now: app.desk.now() };
+        app.desk.read(asked).await?.map(drop).ok_or(UNKNOWN_TOKEN)
+    }
+}
+
+const UNKNOWN_TOKEN: ApiError = ApiError::Unauthorized("this token is not valid");
 
 /// What a caller is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +148,7 @@ fn is_holders(method: &Method, part: Option<&str>) -> bool {
 }
 
 /// Refuses names that are not this server's: a page may point any name at 127.0.0.1.
-fn check_host(headers: &HeaderMap, loopback: bool, names: &[String]) -> Result<(), ApiError> {
+pub(crate) fn check_host(headers: &HeaderMap, loopback: bool, names: &[String]) -> Result<(), ApiError> {
     if headers.get_all(header::HOST).iter().count() > 1 {
         return Err(ApiError::Host("two of them".to_owned()));
     }
@@ -153,7 +182,12 @@ fn host_name(host: &str) -> &str {
 
 /// Refuses what a browser sends for a page that is not ours. Another port of
 /// this machine is the same site to a browser, and still not ours.
-fn check_origin(headers: &HeaderMap) -> Result<(), ApiError> {
+pub(crate) fn check_origin(headers: &HeaderMap) -> Result<(), ApiError> {
+    for name in ["origin", "sec-fetch-site"] {
+        if headers.get_all(name).iter().count() > 1 {
+            return Err(ApiError::CrossSite);
+        }
+    }
     let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let site = text(header::HeaderName::from_static("sec-fetch-site"));
     if site.is_some_and(|site| site != "same-origin" && site != "none") {
@@ -187,7 +221,8 @@ async fn caller(app: &App, headers: &HeaderMap) -> Result<Known, ApiError> {
         let token = token.ok_or(ApiError::Unauthorized("expected Authorization: Bearer <token>"))?;
         return token_caller(app, token, name).await;
     }
-    Ok(Known { caller: name.map_or(Caller::Anonymous, Caller::Agent), by: KnownBy::Word })
+    let caller = name.map_or(Caller::Anonymous, Caller::Agent);
+    Ok(Known { caller, by: KnownBy::Word, credential: Credential::Lasting })
 }
 
 fn bearer(value: &str) -> Option<&str> {
@@ -196,15 +231,15 @@ fn bearer(value: &str) -> Option<&str> {
 }
 
 async fn token_caller(app: &App, token: &str, name: Option<String>) -> Result<Known, ApiError> {
-    const UNKNOWN: ApiError = ApiError::Unauthorized("this token is not valid");
     if token.starts_with(DISPATCH_PREFIX) {
-        let caller = app.settings.key.holder(token).ok_or(UNKNOWN)?;
-        return Ok(Known { caller, by: KnownBy::Dispatch });
+        let caller = app.settings.key.holder(token).ok_or(UNKNOWN_TOKEN)?;
+        return Ok(Known { caller, by: KnownBy::Dispatch, credential: Credential::Lasting });
     }
-    let asked = TokenKnown { hash: hash_token(token), now: app.desk.now() };
-    let token = app.desk.read(asked).await?.ok_or(UNKNOWN)?;
-    let scope = token.scope;
-    Ok(Known { caller: speaks_for(token, name)?, by: KnownBy::Token(scope) })
+    let hash = hash_token(token);
+    let asked = TokenKnown { hash: hash.clone(), now: app.desk.now() };
+    let token = app.desk.read(asked).await?.ok_or(UNKNOWN_TOKEN)?;
+    let by = KnownBy::Token(token.scope);
+    Ok(Known { caller: speaks_for(token, name)?, by, credential: Credential::Token(hash) })
 }
 
 /// Returns whom a token speaks for. A name beside it must be the one it was made for.

@@ -4,8 +4,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use extraboard_desk::Desk;
@@ -14,7 +15,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::accept;
+use crate::error::ApiError;
+use crate::{accept, guard};
 
 /// How long the database may take to answer a health check.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(2);
@@ -95,9 +97,28 @@ fn describe() {
 
 /// Serves `/health` and `/metrics` for as long as it is polled.
 pub async fn serve_metrics(listener: TcpListener, health: Health) {
-    let routes =
-        Router::new().route("/health", get(check)).route("/metrics", get(numbers)).with_state(health);
+    let loopback = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
+    let guard = move |request: Request, next: Next| async move {
+        match refuse_pages(request.headers(), loopback) {
+            Ok(()) => next.run(request).await,
+            Err(error) => error.into_response(),
+        }
+    };
+    let routes = Router::new()
+        .route("/health", get(check))
+        .route("/metrics", get(numbers))
+        .layer(middleware::from_fn(guard))
+        .with_state(health);
     accept::serve(listener, routes, std::future::pending()).await;
+}
+
+/// Refuses pages of other origins. On loopback also names that are not this machine's; elsewhere
+/// whoever scrapes knows the server by names we do not.
+fn refuse_pages(headers: &HeaderMap, loopback: bool) -> Result<(), ApiError> {
+    if loopback {
+        guard::check_host(headers, loopback, &[])?;
+    }
+    guard::check_origin(headers)
 }
 
 async fn check(State(health): State<Health>) -> Response {

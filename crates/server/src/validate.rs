@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use extraboard_api::error::FieldError;
+use extraboard_api::work::{Commit, PullRequest};
 use extraboard_core::capabilities::Capabilities;
 use extraboard_core::clock::Timestamp;
 use extraboard_core::doors::{Door, Doors};
@@ -30,6 +31,8 @@ pub(crate) const PAYLOAD_BYTES_MAX: usize = 256 * 1024;
 pub(crate) const SOURCE_CHARS_MAX: usize = 200;
 /// The longest summary, error or other text of a report.
 pub(crate) const REPORT_CHARS_MAX: usize = 20_000;
+/// The longest name of a commit.
+const SHA_CHARS_MAX: usize = 100;
 /// The most commits or pull requests.
 const LIST_MAX: usize = 200;
 /// The longest name of a provider, of an account with it, or of an adapter.
@@ -183,8 +186,34 @@ impl Problems {
         }
     }
 
+    /// Checks commits.
+    pub(crate) fn commits(&mut self, list: &[Commit]) -> String {
+        for commit in list {
+            self.name("commits", &commit.sha, SHA_CHARS_MAX);
+            self.web_address("commits", commit.url.as_deref());
+        }
+        self.list("commits", list)
+    }
+
+    /// Checks pull requests.
+    pub(crate) fn pull_requests(&mut self, list: &[PullRequest]) -> String {
+        for request in list {
+            self.range("pullRequests", request.number, 1..=i64::MAX);
+            self.web_address("pullRequests", request.url.as_deref());
+        }
+        self.list("pullRequests", list)
+    }
+
+    /// Checks an address that people will follow: of the web, not of a script.
+    fn web_address(&mut self, field: &str, url: Option<&str>) {
+        let is_web = |url: &str| url.starts_with("https://") || url.starts_with("http://");
+        if let Some(url) = url.filter(|url| !is_web(url)) {
+            self.add(field, format!("expected a url that begins with https:// or http://, got {url:?}"));
+        }
+    }
+
     /// Checks a list of commits or pull requests, and writes it as it is kept.
-    pub(crate) fn list<T: Serialize>(&mut self, field: &str, list: &[T]) -> String {
+    fn list<T: Serialize>(&mut self, field: &str, list: &[T]) -> String {
         if list.len() > LIST_MAX {
             self.add(field, format!("expected at most {LIST_MAX} of them, got {}", list.len()));
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::{Method, Response};
 
-use super::transport::{send, unreachable};
+use super::transport::send;
 use super::{Client, ClientError};
 use crate::event::{Event, EventsQuery, RESET, Reset};
 
@@ -48,7 +48,9 @@ impl EventStream {
                 self.pos = pos.or(self.pos);
                 return Ok(Some(told));
             }
-            let Some(chunk) = self.response.chunk().await.map_err(unreachable)? else { return Ok(None) };
+            let url = self.response.url().to_string();
+            let broken = |source| ClientError::Unreachable { url, source };
+            let Some(chunk) = self.response.chunk().await.map_err(broken)? else { return Ok(None) };
             for frame in self.frames.feed(&chunk) {
                 match self.read(&frame)? {
                     Some(told) => self.told.push_back((frame.pos(), told)),

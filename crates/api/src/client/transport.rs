@@ -132,7 +132,7 @@ fn header(text: &str, what: &'static str) -> Result<HeaderValue, ClientError> {
     HeaderValue::from_str(text).map_err(|_| ClientError::BadHeader { what })
 }
 
-pub(super) fn unreachable(error: reqwest::Error) -> ClientError {
+fn unreachable(error: reqwest::Error) -> ClientError {
     let url = error.url().map_or_else(String::new, Url::to_string);
     ClientError::Unreachable { url, source: error.without_url() }
 }

@@ -23,8 +23,10 @@ pub(crate) async fn handle(
 ) -> Result<Json<ReportReply>, ApiError> {
     let mut problems = Problems::default();
     let usage = usage(&mut problems, body.progress.as_ref(), body.cost_usd, body.tokens.as_ref());
-    if let Some(question) = &body.question {
-        problems.text("question", question, COMMENT_CHARS_MAX);
+    let question = body.question.as_deref().unwrap_or_default();
+    problems.text("question", question, COMMENT_CHARS_MAX);
+    if question.trim().is_empty() {
+        problems.add("question", "expected some text");
     }
     problems.check()?;
     report(&app, caller, dispatch, Report::Ask { question: body.question }, usage).await

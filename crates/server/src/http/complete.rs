@@ -26,8 +26,8 @@ pub(crate) async fn handle(
     if let Some(summary) = &body.agent_summary {
         problems.text("agentSummary", summary, REPORT_CHARS_MAX);
     }
-    let commits = body.commits.as_ref().map(|list| problems.list("commits", list));
-    let pull_requests = body.pull_requests.as_ref().map(|list| problems.list("pullRequests", list));
+    let commits = body.commits.as_ref().map(|list| problems.commits(list));
+    let pull_requests = body.pull_requests.as_ref().map(|list| problems.pull_requests(list));
     problems.check()?;
     let completion = Completion { result, summary: body.agent_summary, commits, pull_requests };
     report(&app, caller, dispatch, Report::Complete(completion), usage).await

@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use extraboard_api::event::{EventsQuery, RESET, Reset};
+use extraboard_core::clock::Span;
 use extraboard_core::event::EventType;
 use extraboard_core::id::{Pos, ProjectId, ProjectNumber, TaskNumber};
 use extraboard_store::error::Error;
@@ -20,7 +21,8 @@ use crate::app::App;
 use crate::channel::channel;
 use crate::convert;
 use crate::error::ApiError;
-use crate::extract::Params;
+use crate::extract::{KnownBy, Params};
+use crate::guard::Credential;
 use crate::validate::Problems;
 
 /// How many events are read at once.
@@ -29,11 +31,14 @@ const PAGE: i64 = 500;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long a client may not read before its stream is closed: it can resume.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How often it is asked whether the client's token is still good.
+const CHECKED_EVERY: Span = Span::from_secs(1);
 /// How soon a client should come back if the stream breaks off, in milliseconds.
 const RETRY: u32 = 1_000;
 
 pub(crate) async fn handle(
     State(app): State<Arc<App>>,
+    KnownBy(credential): KnownBy,
     headers: HeaderMap,
     Params(query): Params<EventsQuery>,
 ) -> Result<Response, ApiError> {
@@ -57,7 +62,7 @@ pub(crate) async fn handle(
         None => None,
     };
     let (pieces, body) = channel();
-    let reader = Reader { app, pieces, filter: Filter { task, project, types } };
+    let reader = Reader { app, pieces, credential, filter: Filter { task, project, types } };
     let pos = reader.start(asked).await?;
     let follows = query.follow.unwrap_or(true);
     tokio::spawn(async move {
@@ -122,6 +127,7 @@ impl From<Error> for End {
 struct Reader {
     app: Arc<App>,
     pieces: mpsc::Sender<Bytes>,
+    credential: Credential,
     filter: Filter,
 }
 
@@ -144,7 +150,13 @@ impl Reader {
             pos = first.last;
             self.send(reset(&first)).await?;
         }
+        let mut checked = self.app.desk.now();
         loop {
+            let now = self.app.desk.now();
+            if now.since(checked) >= CHECKED_EVERY {
+                self.credential.check(&self.app).await.map_err(|_| End::Gone)?;
+                checked = now;
+            }
             let page = self.page(pos).await?;
             pos = page.pos;
             let wanted: String =

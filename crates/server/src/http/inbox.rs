@@ -1,23 +1,22 @@
 //! `GET /api/inbox` and what a person does with it: answer or dismiss.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use extraboard_api::envelope::{Many, One};
 use extraboard_api::inbox::{Answer, InboxItem, InboxQuery};
 use extraboard_api::issue::Issue;
 use extraboard_core::caller::Caller;
 use extraboard_core::comment::COMMENT_CHARS_MAX;
-use extraboard_core::id::{InboxId, TaskRef};
+use extraboard_core::id::TaskRef;
 use extraboard_store::verbs::{self, InboxDismiss, InboxList, InboxTask, TaskAnswer};
 
 use crate::app::App;
 use crate::convert;
 use crate::error::ApiError;
-use crate::extract::{Admin, Body, Nothing, Params, TaskPath};
+use crate::extract::{Admin, Body, InboxPath, Nothing, Params, TaskPath};
 use crate::validate::Problems;
 
 pub(crate) async fn list(
@@ -49,10 +48,10 @@ pub(crate) async fn answer(
     State(app): State<Arc<App>>,
     Params(Nothing {}): Params<Nothing>,
     Admin(caller): Admin,
-    Path(path): Path<HashMap<String, String>>,
+    InboxPath(item): InboxPath,
     Body(body): Body<Answer>,
 ) -> Result<Json<One<Issue>>, ApiError> {
-    let task = app.desk.read(InboxTask { item: item(&path)? }).await?;
+    let task = app.desk.read(InboxTask { item }).await?;
     say(&app, caller, TaskRef::Number(task), body).await
 }
 
@@ -85,18 +84,10 @@ pub(crate) async fn dismiss(
     State(app): State<Arc<App>>,
     Params(Nothing {}): Params<Nothing>,
     Admin(caller): Admin,
-    Path(path): Path<HashMap<String, String>>,
+    InboxPath(item): InboxPath,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<StatusCode, ApiError> {
     let ctx = app.desk.ctx(caller);
-    app.desk.write(InboxDismiss { ctx, item: item(&path)? }).await?;
+    app.desk.write(InboxDismiss { ctx, item }).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn item(path: &HashMap<String, String>) -> Result<InboxId, ApiError> {
-    let text = path.get("id").map(String::as_str).unwrap_or_default();
-    text.parse().map(InboxId).map_err(|_| ApiError::Malformed {
-        field: Some("id".to_owned()),
-        message: format!("expected the number of an inbox item, got {text:?}"),
-    })
 }

@@ -75,11 +75,11 @@ fn edit(problems: &mut Problems, body: &IssuePatch) -> TaskEdit {
         hypothesis: hypothesis
             .map(|value| value.as_ref().map(|value| problems.object("hypothesis", value, RESULT_BYTES_MAX))),
         agent_summary: body.agent_summary.clone(),
-        commits: body.commits.as_ref().map(|list| list.as_ref().map(|list| problems.list("commits", list))),
+        commits: body.commits.as_ref().map(|list| list.as_ref().map(|list| problems.commits(list))),
         pull_requests: body
             .pull_requests
             .as_ref()
-            .map(|list| list.as_ref().map(|list| problems.list("pullRequests", list))),
+            .map(|list| list.as_ref().map(|list| problems.pull_requests(list))),
         ..standing(problems, body)
     }
 }

@@ -15,7 +15,8 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::error::{self, ApiError};
-use crate::extract::{Body, By, KeyHeader, Nothing, Params};
+use crate::extract::{Body, By, KeyHeader, KnownBy, Nothing, Params};
+use crate::guard::Credential;
 use crate::validate::Problems;
 use crate::{claimer, convert, delivered};
 
@@ -25,26 +26,28 @@ const WAIT_MAX: Duration = Duration::from_mins(1);
 pub(crate) async fn get(
     State(app): State<Arc<App>>,
     By(caller): By,
+    KnownBy(credential): KnownBy,
     key: KeyHeader,
     Params(query): Params<NextQuery>,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<Response, ApiError> {
-    claim(&app, caller, key, query, NextBody::default()).await
+    claim(&app, (caller, credential), key, query, NextBody::default()).await
 }
 
 pub(crate) async fn post(
     State(app): State<Arc<App>>,
     By(caller): By,
+    KnownBy(credential): KnownBy,
     key: KeyHeader,
     Params(query): Params<NextQuery>,
     Body(body): Body<NextBody>,
 ) -> Result<Response, ApiError> {
-    claim(&app, caller, key, query, body).await
+    claim(&app, (caller, credential), key, query, body).await
 }
 
 async fn claim(
     app: &App,
-    caller: Caller,
+    (caller, credential): (Caller, Credential),
     key: KeyHeader,
     query: NextQuery,
     body: NextBody,
@@ -60,7 +63,10 @@ async fn claim(
     let answer = match wait {
         Some(wait) if !wait.is_zero() => {
             let enough = async { drop(timeout(wait, app.stopping()).await) };
-            app.desk.deliver_until(claim, enough).await?
+            let answer = app.desk.deliver_until(claim, enough).await?;
+            // Dropped with the error, what was handed out meanwhile is given back.
+            credential.check(app).await?;
+            answer
         }
         _ => app.desk.deliver(claim).await?,
     };

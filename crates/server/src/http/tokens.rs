@@ -1,21 +1,20 @@
 //! `GET|POST /api/tokens` and `DELETE /api/tokens/:id`: who may do what.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use extraboard_api::envelope::{Many, One};
 use extraboard_api::token::{Token, TokenCreate, TokenCreated};
 use extraboard_core::task::OWNER_CHARS_MAX;
-use extraboard_core::token::{self, TokenScope};
+use extraboard_core::token::{self, TOKEN_ID_CHARS, TokenScope};
 use extraboard_store::verbs::{self, TokenList, TokenRevoke};
 
 use crate::app::App;
 use crate::convert;
 use crate::error::ApiError;
-use crate::extract::{Admin, Body, Nothing, Params};
+use crate::extract::{Admin, Body, Nothing, Params, TokenPath};
 use crate::guard::check_agent_name;
 use crate::tokens::{hash_token, new_secret};
 use crate::validate::Problems;
@@ -45,11 +44,15 @@ pub(crate) async fn create(
     if let Some(agent) = &body.agent {
         check_agent(&mut problems, scope, agent);
     }
-    let name = body.name.or_else(|| body.agent.clone()).unwrap_or_else(|| scope.as_str().to_owned());
-    problems.name("name", &name, OWNER_CHARS_MAX);
+    if let Some(name) = &body.name {
+        problems.name("name", name, OWNER_CHARS_MAX);
+    }
     problems.check()?;
     let secret = new_secret(scope, &app.desk);
     let hash = hash_token(&secret);
+    // Two tokens without names are two agents.
+    let unnamed = || format!("{scope}-{}", &hash[..TOKEN_ID_CHARS]);
+    let name = body.name.or_else(|| body.agent.clone()).unwrap_or_else(unnamed);
     let create = verbs::TokenCreate { ctx, hash, scope, subject: name, agent: body.agent, expires_at };
     let token = shown(app.desk.write(create).await?);
     Ok((StatusCode::CREATED, Json(One { data: TokenCreated { token, secret } })))
@@ -68,13 +71,9 @@ pub(crate) async fn revoke(
     State(app): State<Arc<App>>,
     Admin(caller): Admin,
     Params(Nothing {}): Params<Nothing>,
-    Path(path): Path<HashMap<String, String>>,
+    TokenPath(id): TokenPath,
     Body(Nothing {}): Body<Nothing>,
 ) -> Result<StatusCode, ApiError> {
-    let id = path.get("id").cloned().unwrap_or_default();
-    if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(ApiError::NotFound(format!("there is no token {id:?}")));
-    }
     app.desk.write(TokenRevoke { ctx: app.desk.ctx(caller), id }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

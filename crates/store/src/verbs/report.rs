@@ -142,7 +142,7 @@ pub(crate) async fn apply<T: Tx>(
 /// Decides what a report is worth.
 fn judge(said: &DispatchReport, task: &Task, dispatch: &Dispatch) -> Verdict {
     let Phase::Closed { reason, .. } = dispatch.phase else { return Verdict::Accepted };
-    if dispatch.outcome == Some(said.report.outcome()) {
+    if dispatch.outcome == Some(said.report.outcome()) && asks_the_same(&said.report, dispatch) {
         return Verdict::Repeated;
     }
     let lapsed = reason == Some(Reason::LeaseExpired) && dispatch.outcome.is_none();
@@ -151,6 +151,14 @@ fn judge(said: &DispatchReport, task: &Task, dispatch: &Dispatch) -> Verdict {
     let waits = task.state == State::Queued && task.deleted_at.is_none();
     let counts = said.report.outcome() != Outcome::Released;
     if lapsed && newest && waits && counts { Verdict::Accepted } else { Verdict::Stale }
+}
+
+/// Tells whether a report asks nothing but what the dispatch was closed with.
+fn asks_the_same(report: &Report, dispatch: &Dispatch) -> bool {
+    match report {
+        Report::Ask { question } => *question == dispatch.error,
+        Report::Complete(_) | Report::Fail { .. } | Report::Release => true,
+    }
 }
 
 /// Keeps the result of a superseded dispatch, unless it had one.

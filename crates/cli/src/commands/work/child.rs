@@ -2,6 +2,7 @@
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -24,8 +25,8 @@ const TAIL_BYTES: usize = 4_000;
 pub(super) struct Child {
     process: tokio::process::Child,
     group: Option<u32>,
-    output: JoinHandle<Vec<u8>>,
-    errors: JoinHandle<Vec<u8>>,
+    output: Tail,
+    errors: Tail,
 }
 
 /// A command that has ended, and what it printed last.
@@ -60,8 +61,8 @@ impl Child {
             tokio::spawn(async move { stdin.write_all(prompt.as_bytes()).await });
         }
         let say: fn(&[u8]) = if forward { pass_on } else { pass_on_error };
-        let output = tokio::spawn(tail(process.stdout.take(), say));
-        let errors = tokio::spawn(tail(process.stderr.take(), pass_on_error));
+        let output = Tail::of(process.stdout.take(), say);
+        let errors = Tail::of(process.stderr.take(), pass_on_error);
         Ok(Self { process, group, output, errors })
     }
 
@@ -72,7 +73,7 @@ impl Child {
 
     /// Collects what a command that has ended printed last.
     pub(super) async fn finish(self, status: ExitStatus) -> Finished {
-        let (output, errors) = (last(self.output).await, last(self.errors).await);
+        let (output, errors) = tokio::join!(self.output.last(), self.errors.last());
         Finished { status, output, errors }
     }
 
@@ -96,26 +97,42 @@ impl Child {
     }
 }
 
-/// Passes on what is printed, and keeps the end of it.
-async fn tail(stream: Option<impl AsyncRead + Unpin>, say: fn(&[u8])) -> Vec<u8> {
-    let mut kept = Vec::new();
-    let Some(mut stream) = stream else { return kept };
+/// The end of what a command prints.
+#[derive(Debug)]
+struct Tail {
+    kept: Arc<Mutex<Vec<u8>>>,
+    reading: JoinHandle<()>,
+}
+
+impl Tail {
+    /// Passes on what is printed, and keeps the end of it.
+    fn of(stream: Option<impl AsyncRead + Send + Unpin + 'static>, say: fn(&[u8])) -> Self {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let reading = tokio::spawn(read(stream, say, Arc::clone(&kept)));
+        Self { kept, reading }
+    }
+
+    /// Returns what was printed last. Something the command left behind may hold its output open: that is not
+    /// waited for.
+    async fn last(self) -> String {
+        let _ = timeout(OUTPUT_PATIENCE, self.reading).await;
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&kept).replace('\0', "\u{fffd}")
+    }
+}
+
+async fn read(stream: Option<impl AsyncRead + Unpin>, say: fn(&[u8]), kept: Arc<Mutex<Vec<u8>>>) {
+    let Some(mut stream) = stream else { return };
     let mut buffer = [0; 8192];
     while let Ok(count) = stream.read(&mut buffer).await {
         if count == 0 {
             break;
         }
         say(&buffer[..count]);
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(&buffer[..count]);
-        kept.drain(..kept.len().saturating_sub(TAIL_BYTES));
-    }
-    kept
-}
-
-async fn last(tail: JoinHandle<Vec<u8>>) -> String {
-    match timeout(OUTPUT_PATIENCE, tail).await {
-        Ok(Ok(bytes)) => String::from_utf8_lossy(&bytes).replace('\0', "\u{fffd}"),
-        Ok(Err(_)) | Err(_) => String::new(),
+        let surplus = kept.len().saturating_sub(TAIL_BYTES);
+        kept.drain(..surplus);
     }
 }
 
@@ -125,9 +142,19 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_of_what_was_printed_is_kept() {
-        let text = "x".repeat(10_000) + "end";
-        let kept = tail(Some(text.as_bytes()), |_| {}).await;
+        let text: &'static [u8] = Box::leak(("x".repeat(10_000) + "end").into_bytes().into_boxed_slice());
+        let kept = Tail::of(Some(text), |_| {}).last().await;
         assert_eq!(kept.len(), TAIL_BYTES);
-        assert!(kept.ends_with(b"end"));
+        assert!(kept.ends_with("end"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_holds_the_output_open_is_not_waited_for() {
+        let (mut command, output) = tokio::io::duplex(64);
+        let tail = Tail::of(Some(output), |_| {});
+        command.write_all(b"said").await.unwrap();
+        tokio::task::yield_now().await;
+        assert_eq!(tail.last().await, "said");
+        drop(command);
     }
 }

@@ -36,6 +36,10 @@ fn any_script_is_an_agent() {
     let done = shown(&desk, 1);
     assert_eq!((&done["state"], &done["result"]["exitCode"]), (&value!("done"), &value!(0)));
     assert!(done["result"]["output"].as_str().unwrap().contains("issue 1 attempt 1"), "{done}");
+    // What a command leaves running does not hold up its report, nor what it said.
+    run(&desk, &["add", "leaves", "--priority", "urgent"]).exits(0);
+    assert!(work(&desk, "echo said; sleep 60 & exit 0").exits(0).ends_with("#5 completed\n"));
+    assert_eq!(shown(&desk, 5)["result"]["output"], "said\n");
     assert!(work(&desk, "echo oh no >&2; exit 3").exits(0).ends_with("#2 failed\n"));
     let failed = shown(&desk, 2);
     assert_eq!(

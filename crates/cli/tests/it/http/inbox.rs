@@ -18,6 +18,12 @@ fn a_question_is_answered_and_the_answer_is_in_the_prompt(desk: &mut Desk) {
     let next = claim(desk, "ada");
     let reply = desk.send(&report(&next, "ask", &json!({"question": "Left or right?"}))).expect(200);
     assert_eq!((&reply["order"], &reply["issue"]["status"]), (&json!("stop"), &json!("blocked")));
+    for body in [json!({}), json!({"question": " "})] {
+        let refused = desk.send(&report(&next, "ask", &body)).refused(422, "validation");
+        assert!(refused["error"].as_str().unwrap().contains("question: expected some text"), "{refused}");
+    }
+    desk.send(&report(&next, "ask", &json!({"question": "Left or right?"}))).expect(200);
+    desk.send(&report(&next, "ask", &json!({"question": "Up or down?"}))).refused(409, "stale_dispatch");
     let inbox = desk.send(&get("/api/inbox")).expect(200);
     let item = &inbox["data"][0];
     assert_eq!(names(item), ["createdAt", "id", "issueId", "kind", "number", "text", "title"]);
@@ -64,6 +70,14 @@ fn what_came_of_the_work_is_kept_and_shown(desk: &mut Desk) {
     desk.send(&patch(&path, &early).agent("bob")).refused(403, "not_holder");
     desk.send(&patch(&path, &early).agent("ada")).expect(200);
     assert_eq!(show(desk, &issue["number"])["commits"], commits);
+    for (body, says) in [
+        (json!({"commits": [{"sha": ""}]}), "commits: expected"),
+        (json!({"commits": [{"sha": "a", "url": "javascript:alert(1)"}]}), "commits: expected a url"),
+        (json!({"pullRequests": [{"number": -1}]}), "pullRequests: expected"),
+    ] {
+        let refused = desk.send(&report(&next, "complete", &body)).refused(422, "validation");
+        assert!(refused["error"].as_str().unwrap().contains(says), "{refused}");
+    }
     let done = json!({"agentSummary": "done", "pullRequests": requests, "result": {"ok": true}});
     desk.send(&report(&next, "complete", &done)).expect(200);
     let shown = show(desk, &issue["number"]);

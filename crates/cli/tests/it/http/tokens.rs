@@ -1,9 +1,14 @@
 //! Tokens of every scope, on a desk that is open to nobody without one.
 
+use std::time::Duration;
+
+use extraboard_testkit::process::wait_until;
 use serde_json::{Value, json};
 
 use super::create;
-use crate::harness::{Backend, Desk, Plan, Request, delete, get, post};
+use crate::harness::{Backend, Desk, Plan, Request, Stream, delete, get, post};
+
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// Starts a desk that other machines could reach.
 fn public(plan: Plan) -> Desk {
@@ -33,7 +38,8 @@ fn tokens_open_what_their_scope_says() {
         send(get("/api/dispatch/next"), &viewer).refused(403, "forbidden");
         send(get("/api/issues"), &viewer).expect(200);
         send(post("/api/issues", &issue), &agent).expect(201);
-        send(get("/api/tokens"), &agent).refused(401, "unauthorized");
+        send(get("/api/tokens"), &agent).refused(403, "forbidden");
+        send(get("/api/tokens"), &viewer).refused(403, "forbidden");
         send(get("/api/dispatch/next").agent("w2"), &agent).refused(403, "forbidden");
         let next = send(get("/api/dispatch/next"), &agent).expect(200);
         assert_eq!(next["issue"]["dispatch"]["holder"], "agent:w1");
@@ -89,4 +95,51 @@ fn who_asks_too_often_is_told_to_wait() {
     assert_eq!(refused.header("retry-after"), Some("1"));
     // Others have their own measure.
     desk.send(&get("/api/issues").agent("calm")).expect(200);
+}
+
+#[test]
+fn a_token_that_was_revoked_is_good_for_nothing_any_more() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
+        let desk = public(backend.plan());
+        let made = token(&desk, &json!({"scope": "agent", "agent": "w1"}));
+        let (api, waiting) = (desk.api(), get("/api/dispatch/next?wait=20s").token(secret(&made)));
+        let mut stream = Stream::open(&get("/api/events").token(secret(&made)), api);
+        let waits = std::thread::spawn(move || waiting.send(api).unwrap());
+        let issue = json!({"title": "seen", "type": "task", "status": "backlog"});
+        desk.send_as_person(post("/api/issues", &issue)).expect(201);
+        assert_eq!(stream.next().unwrap().event, "task.created");
+        desk.send_as_person(delete(&format!("/api/tokens/{}", made["id"].as_str().unwrap()))).expect(204);
+        let issue = json!({"title": "wanted", "type": "task", "status": "todo"});
+        let wanted = desk.send_as_person(post("/api/issues", &issue)).expect(201)["data"].clone();
+        waits.join().unwrap().refused(401, "unauthorized");
+        let path = format!("/api/issues/{}", wanted["number"]);
+        let free = || desk.send_as_person(get(&path)).expect(200)["data"]["state"] == "queued";
+        wait_until(LIMIT, "the task to be given back", || free().then_some(()));
+        // What happens later than a second is not told any more.
+        wait_until(LIMIT, "the stream to end", || {
+            desk.send_as_person(post("/api/issues", &issue)).expect(201);
+            stream.next().is_none().then_some(())
+        });
+    }
+}
+
+#[test]
+fn two_tokens_without_names_are_two_agents() {
+    let desk = public(Backend::Sqlite.plan());
+    let [one, other] = [(), ()].map(|()| token(&desk, &json!({"scope": "agent"})));
+    assert_ne!(one["name"], other["name"]);
+    let issue = json!({"title": "t", "type": "task", "status": "todo"});
+    desk.send(&post("/api/issues", &issue).token(secret(&one))).expect(201);
+    let next = desk.send(&get("/api/dispatch/next").token(secret(&one)).key("1")).expect(200);
+    let path = format!("/api/dispatches/{}/complete", next["dispatch"]["id"].as_str().unwrap());
+    desk.send(&post(&path, &json!({})).token(secret(&other))).refused(403, "not_holder");
+    assert_eq!(desk.send(&get("/api/dispatch/next").token(secret(&other)).key("1")).status, 204);
+}
+
+#[test]
+fn guesses_are_counted_together() {
+    let plan = Backend::Sqlite.plan().variable("EXTRABOARD_SERVER_RATE_LIMIT", "5");
+    let desk = public(plan);
+    let guess = |number: i32| desk.send(&get("/api/issues").token(&format!("xbt_{number}"))).status;
+    assert!((0..60).any(|number| guess(number) == 429), "sixty guesses at once are too many");
 }
