@@ -1,6 +1,6 @@
 //! Clients that keep their servers in JSON: Claude Code, and opencode with comments and trailing commas.
 //!
-//! No crate keeps the looks of a JSON file, so the text is changed in place: [`scan`] finds where things
+//! No crate keeps the looks of a JSON file, so the text is changed in place: [`mod@scan`] finds where things
 //! stand, [`shape`] knows what an entry looks like, [`edit`] puts it in and takes it out.
 
 mod edit;
