@@ -96,6 +96,11 @@ impl Delivery {
         self.claimed.as_ref()
     }
 
+    /// Gives the task back, also if its client could come back for it: it must not have it.
+    pub fn give_back(mut self) {
+        self.keyed = false;
+    }
+
     /// Hands the task to its client.
     pub fn take(mut self) -> Option<Claimed> {
         self.claimed.take()

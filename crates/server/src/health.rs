@@ -92,6 +92,7 @@ fn describe() {
     metrics::describe_gauge!("extraboard_line_tasks", "Tasks in line.");
     metrics::describe_gauge!("extraboard_tasks", "Tasks that are not deleted, by state.");
     metrics::describe_gauge!("extraboard_dispatches_unclosed", "Dispatches that are not closed.");
+    metrics::describe_gauge!("extraboard_event_streams", "Readers of /api/events.");
     metrics::describe_gauge!("extraboard_events_pos", "The last event's position.");
 }
 

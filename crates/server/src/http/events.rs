@@ -67,7 +67,7 @@ pub(crate) async fn handle(
     let follows = query.follow.unwrap_or(true);
     tokio::spawn(async move {
         metrics::gauge!("extraboard_event_streams").increment(1);
-        if let Err(End::Failed(error)) = reader.run(asked, pos, follows).await {
+        if let Err(End::Failed(error)) = reader.run(pos, follows).await {
             tracing::warn!("a stream of events ended: {}", error.with_cause());
         }
         metrics::gauge!("extraboard_event_streams").decrement(1);
@@ -141,15 +141,10 @@ impl Reader {
     }
 
     /// Sends what there is, and what happens, until somebody ends it.
-    async fn run(&self, asked: Option<Pos>, mut pos: Pos, follows: bool) -> Result<(), End> {
+    async fn run(&self, mut pos: Pos, follows: bool) -> Result<(), End> {
         let mut positions = self.app.desk.positions();
         // Says where the stream begins, so that a client can resume before anything happened.
         self.send(format!("retry: {RETRY}\nid: {}\n\n", pos.0)).await?;
-        let first = self.page(pos).await?;
-        if is_gone(asked, &first) {
-            pos = first.last;
-            self.send(reset(&first)).await?;
-        }
         let mut checked = self.app.desk.now();
         loop {
             let now = self.app.desk.now();
@@ -158,6 +153,12 @@ impl Reader {
                 checked = now;
             }
             let page = self.page(pos).await?;
+            // Also what a slow reader has not come to yet may be forgotten.
+            if is_gone(pos, &page) {
+                pos = page.last;
+                self.send(reset(&page)).await?;
+                continue;
+            }
             pos = page.pos;
             let wanted: String =
                 page.events.iter().filter(|event| self.filter.wants(event)).map(frame).collect();
@@ -202,9 +203,10 @@ impl Reader {
     }
 }
 
-/// Tells whether what the client wants to go on from is not there: forgotten, or of another log.
-fn is_gone(asked: Option<Pos>, page: &EventPage) -> bool {
-    asked.is_some_and(|pos| pos != Pos(0) && (pos < page.pruned || pos > page.last))
+/// Tells whether what the client goes on from is not there: forgotten, or of another log. Before
+/// the first of all is before the oldest that is kept.
+fn is_gone(pos: Pos, page: &EventPage) -> bool {
+    pos != Pos(0) && (pos < page.pruned || pos > page.last)
 }
 
 fn reset(page: &EventPage) -> String {
@@ -219,4 +221,16 @@ fn frame(event: &Event) -> String {
     // Writing to a string cannot fail.
     let _ = write!(text, "id: {}\nevent: {}\ndata: {data}\n\n", event.pos.0, event.event_type);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_gone_if_something_after_it_is_or_it_never_was() {
+        let page = EventPage { events: Vec::new(), pos: Pos(9), last: Pos(9), pruned: Pos(4) };
+        let gone: Vec<_> = (0..=10).filter(|pos| is_gone(Pos(*pos), &page)).collect();
+        assert_eq!(gone, [1, 2, 3, 10]);
+    }
 }

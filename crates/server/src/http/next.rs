@@ -64,8 +64,12 @@ async fn claim(
         Some(wait) if !wait.is_zero() => {
             let enough = async { drop(timeout(wait, app.stopping()).await) };
             let answer = app.desk.deliver_until(claim, enough).await?;
-            // Dropped with the error, what was handed out meanwhile is given back.
-            credential.check(app).await?;
+            if let Err(error) = credential.check(app).await {
+                if let Ok(delivery) = answer {
+                    delivery.give_back();
+                }
+                return Err(error);
+            }
             answer
         }
         _ => app.desk.deliver(claim).await?,

@@ -102,7 +102,7 @@ fn a_token_that_was_revoked_is_good_for_nothing_any_more() {
     for backend in [Backend::Sqlite, Backend::Postgres] {
         let desk = public(backend.plan());
         let made = token(&desk, &json!({"scope": "agent", "agent": "w1"}));
-        let (api, waiting) = (desk.api(), get("/api/dispatch/next?wait=20s").token(secret(&made)));
+        let (api, waiting) = (desk.api(), get("/api/dispatch/next?wait=20s").token(secret(&made)).key("k"));
         let mut stream = Stream::open(&get("/api/events").token(secret(&made)), api);
         let waits = std::thread::spawn(move || waiting.send(api).unwrap());
         let issue = json!({"title": "seen", "type": "task", "status": "backlog"});
