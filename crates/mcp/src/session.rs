@@ -48,6 +48,8 @@ pub(crate) struct Session {
     closing: CancellationToken,
     /// Shared by claims under way: the end waits for them, so that none comes through behind it.
     claims: tokio::sync::RwLock<()>,
+    /// Held while what the session holds is released.
+    ending: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -74,6 +76,7 @@ impl Session {
             beats,
             closing: CancellationToken::new(),
             claims: tokio::sync::RwLock::new(()),
+            ending: tokio::sync::Mutex::new(()),
             state: Mutex::default(),
         })
     }
@@ -228,6 +231,8 @@ impl Session {
     /// Ends the session: what it holds is released, within a few seconds.
     pub(crate) async fn close(&self) {
         self.closing.cancel();
+        // Whoever comes second may leave the process next: not before the first is done.
+        let _one = self.ending.lock().await;
         let held = {
             let mut state = self.state();
             state.closed = true;
