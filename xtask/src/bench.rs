@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: measures claims on both databases beside a ceiling of the same run, and work by HTTP
-//! beside the desk alone.
+//! `cargo xtask bench`: measures claims on both databases beside a ceiling of the same run, work by HTTP beside
+//! the desk alone, and claims with prompts beside those without.
 //!
 //! What counts are ratios of samples that alternate within one run; rates of different runs, let alone
 //! machines, must not be compared. Tables of ratios beside their bars go to `bench/results`, with every sample.
@@ -11,6 +11,7 @@ mod http;
 mod machine;
 mod options;
 mod plans;
+mod prompts;
 mod report;
 mod runs;
 mod samples;

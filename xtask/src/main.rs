@@ -34,6 +34,8 @@ Commands:
   bench http [--quick] [--only PARTS] [--database NAMES] [--samples N]
                 measure by HTTP how soon a client that waits has a task, beside clients that poll, and pairs
                 beside the desk alone. PARTS are some of wake,throughput
+  bench prompts [--quick] [--database NAMES] [--samples N]
+                measure claims with prompts by the shipped templates beside claims without
   fuzz-api [EXAMPLES]
                 try the API with schemathesis (from PyPI; needs Python 3), so many examples of each operation
   tidy          check what compilers do not: crate edges, where SQL stands, module docs, lengths, links";

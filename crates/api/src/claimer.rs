@@ -25,6 +25,10 @@ pub struct ClaimerQuery {
     /// What the claimer is run by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
+    /// The door it takes work by: pull, the default, for whoever reports itself, run for whoever starts an
+    /// agent and reports for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub door: Option<String>,
     /// Whose models it works with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
@@ -47,6 +51,10 @@ pub struct NextQuery {
     pub owner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
+    /// The door it takes work by: pull, the default, for whoever reports itself, run for whoever starts an
+    /// agent and reports for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub door: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,6 +73,7 @@ impl NextQuery {
             capabilities: self.capabilities,
             owner: self.owner,
             adapter: self.adapter,
+            door: self.door,
             provider: self.provider,
             account: self.account,
         }
@@ -79,6 +88,7 @@ impl From<ClaimerQuery> for NextQuery {
             capabilities: claimer.capabilities,
             owner: claimer.owner,
             adapter: claimer.adapter,
+            door: claimer.door,
             provider: claimer.provider,
             account: claimer.account,
             wait: None,
@@ -100,6 +110,10 @@ pub struct NextBody {
     pub owner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
+    /// The door it takes work by: pull, the default, for whoever reports itself, run for whoever starts an
+    /// agent and reports for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub door: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,6 +130,7 @@ impl From<ClaimerQuery> for NextBody {
             capabilities: query.capabilities.map(words),
             owner: query.owner,
             adapter: query.adapter,
+            door: query.door,
             provider: query.provider,
             account: query.account,
         }
@@ -136,6 +151,7 @@ pub(crate) mod tests {
             capabilities: Some("rust,gpu".to_owned()),
             owner: Some("ann".to_owned()),
             adapter: Some("claude".to_owned()),
+            door: Some("run".to_owned()),
             provider: Some("anthropic".to_owned()),
             account: Some("team".to_owned()),
         }
@@ -145,7 +161,7 @@ pub(crate) mod tests {
     fn a_body_says_in_lists_what_a_query_says_with_commas() {
         let wire = json!({
             "projectId": "apollo", "kinds": ["code", "task"], "capabilities": ["rust", "gpu"],
-            "owner": "ann", "adapter": "claude", "provider": "anthropic", "account": "team"
+            "owner": "ann", "adapter": "claude", "door": "run", "provider": "anthropic", "account": "team"
         });
         let body = NextBody::from(full_query());
         assert_eq!(serde_json::to_value(&body).unwrap(), wire);

@@ -4,6 +4,7 @@
 //! claim without an idempotency key may not.
 
 mod artifact;
+mod dashboard;
 mod desk;
 mod dispatch;
 mod error;
@@ -11,8 +12,11 @@ mod event;
 mod goal;
 mod inbox;
 mod issue;
+mod label;
 mod project;
 mod relation;
+mod signal;
+mod template;
 mod token;
 mod transport;
 
@@ -24,6 +28,7 @@ use reqwest::{Method, RequestBuilder, Url};
 pub use self::dispatch::Claim;
 pub use self::error::ClientError;
 pub use self::event::{EventStream, Told};
+pub use self::issue::Imported;
 
 /// Who the client says it is.
 #[derive(Clone, PartialEq, Eq)]

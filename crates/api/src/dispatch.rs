@@ -16,8 +16,21 @@ use crate::work::{Commit, PullRequest};
 pub struct Next {
     pub issue: Issue,
     pub prompt: Option<String>,
-    pub meta: Option<Value>,
+    /// What the prompt was made by; null where no template matches.
+    pub meta: Option<DispatchMeta>,
     pub dispatch: DispatchTicket,
+}
+
+/// What a prompt was made by, and where to say what one thinks of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DispatchMeta {
+    pub template_slug: String,
+    pub template_id: String,
+    pub version_id: String,
+    pub version_number: i64,
+    /// The method and the path.
+    pub review_url: String,
 }
 
 /// What the holder of a dispatch needs to report on it.
@@ -60,6 +73,10 @@ pub struct QueueQuery {
     pub owner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
+    /// The door it takes work by: pull, the default, for whoever reports itself, run for whoever starts an
+    /// agent and reports for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub door: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +99,7 @@ impl QueueQuery {
             capabilities: self.capabilities.clone(),
             owner: self.owner.clone(),
             adapter: self.adapter.clone(),
+            door: self.door.clone(),
             provider: self.provider.clone(),
             account: self.account.clone(),
         }
@@ -96,6 +114,7 @@ impl From<ClaimerQuery> for QueueQuery {
             capabilities: claimer.capabilities,
             owner: claimer.owner,
             adapter: claimer.adapter,
+            door: claimer.door,
             provider: claimer.provider,
             account: claimer.account,
             ..Self::default()
@@ -275,6 +294,22 @@ mod tests {
     use super::*;
     use crate::claimer::tests::full_query;
     use crate::issue::tests::issue_json;
+
+    #[test]
+    fn a_claim_says_what_its_prompt_was_made_by() {
+        let mut wire = json!({
+            "issue": issue_json(), "prompt": "Do it.",
+            "meta": {
+                "templateSlug": "any", "templateId": "0199t", "versionId": "0199v", "versionNumber": 2,
+                "reviewUrl": "POST /api/prompt-reviews"
+            },
+            "dispatch": {"id": "0199d", "attempt": 1, "fence": 1, "token": "xbd_s", "leaseSeconds": 60}
+        });
+        let next: Next = serde_json::from_value(wire.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&next).unwrap(), wire);
+        wire["meta"] = json!(null);
+        assert_eq!(serde_json::from_value::<Next>(wire).unwrap().meta, None);
+    }
 
     #[test]
     fn an_entry_reads_and_writes_as_documented() {

@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::patch::{nullable, present};
+use crate::settings::{self, ProjectSettings};
 
 /// One project as every route shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Project {
     pub id: String,
@@ -27,6 +28,9 @@ pub struct Project {
     pub workspace: Option<String>,
     /// How many of its issues may be handed out at once.
     pub run_limit: Option<i64>,
+    /// How its issues are worked on; empty where nothing is set.
+    #[serde(default, deserialize_with = "settings::readable")]
+    pub settings: ProjectSettings,
     /// How many issues it has in each status; only where one project is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issue_counts: Option<BTreeMap<String, i64>>,
@@ -44,7 +48,7 @@ pub struct ProjectGoal {
 }
 
 /// The body of `POST /api/projects`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProjectCreate {
     pub name: String,
@@ -60,10 +64,12 @@ pub struct ProjectCreate {
     pub workspace: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_limit: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<ProjectSettings>,
 }
 
 /// The body of `PATCH /api/projects/:id`; absent and null differ as in [`crate::issue::IssuePatch`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ProjectPatch {
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -80,6 +86,9 @@ pub struct ProjectPatch {
     pub workspace: Option<Option<String>>,
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub run_limit: Option<Option<i64>>,
+    /// The whole new settings.
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub settings: Option<ProjectSettings>,
 }
 
 #[cfg(test)]
@@ -87,12 +96,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::settings::tests::settings_json;
 
     fn project_json() -> Value {
         json!({
             "id": "0199p", "name": "apollo", "description": null, "status": "active", "health": "on_track",
             "goalId": "0199g", "goal": {"id": "0199g", "title": "land", "status": "active"},
             "hasActiveGoal": true, "workspace": "/srv/apollo", "runLimit": null,
+            "settings": {"base": "main", "signals": {"status": "todo"}},
             "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z"
         })
     }
@@ -116,12 +127,26 @@ mod tests {
     }
 
     #[test]
+    fn a_project_with_settings_of_another_server_still_reads() {
+        let settings = |wire: Value| {
+            let mut other = project_json();
+            other["settings"] = wire;
+            serde_json::from_value::<Project>(other).unwrap().settings
+        };
+        assert_eq!(settings(settings_json()).base.as_deref(), Some("main"));
+        assert_eq!(settings(json!({"base": "main", "sandbox": "vm"})), ProjectSettings::default());
+        let mut older = project_json();
+        older.as_object_mut().unwrap().remove("settings").unwrap();
+        assert_eq!(serde_json::from_value::<Project>(older).unwrap().settings, ProjectSettings::default());
+    }
+
+    #[test]
     fn a_patch_clears_what_can_be_cleared() {
         let wire = json!({"description": null, "goalId": null, "workspace": null, "runLimit": null});
         let patch: ProjectPatch = serde_json::from_value(wire.clone()).unwrap();
         assert_eq!(patch.run_limit, Some(None));
         assert_eq!(serde_json::to_value(&patch).unwrap(), wire);
-        for field in ["name", "status", "health"] {
+        for field in ["name", "status", "health", "settings"] {
             let body = format!(r#"{{"{field}": null}}"#);
             assert!(serde_json::from_str::<ProjectPatch>(&body).is_err(), "{field}");
         }
@@ -131,5 +156,6 @@ mod tests {
     fn requests_refuse_unknown_fields() {
         serde_json::from_str::<ProjectCreate>(r#"{"name": "a", "title": "b"}"#).unwrap_err();
         serde_json::from_str::<ProjectPatch>(r#"{"hasActiveGoal": true}"#).unwrap_err();
+        serde_json::from_str::<ProjectPatch>(r#"{"settings": {"runLimit": 4}}"#).unwrap_err();
     }
 }

@@ -24,6 +24,10 @@ pub struct WhyQuery {
     pub owner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
+    /// The door it takes work by: pull, the default, for whoever reports itself, run for whoever starts an
+    /// agent and reports for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub door: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,6 +46,7 @@ impl WhyQuery {
             capabilities: self.capabilities.clone(),
             owner: self.owner.clone(),
             adapter: self.adapter.clone(),
+            door: self.door.clone(),
             provider: self.provider.clone(),
             account: self.account.clone(),
         }
@@ -56,6 +61,7 @@ impl From<ClaimerQuery> for WhyQuery {
             capabilities: claimer.capabilities,
             owner: claimer.owner,
             adapter: claimer.adapter,
+            door: claimer.door,
             provider: claimer.provider,
             account: claimer.account,
             agent: None,

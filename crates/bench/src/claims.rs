@@ -1,4 +1,5 @@
-//! The ceiling, claims, and claim-and-complete pairs, by the desk and by HTTP, with many callers, in turn.
+//! The ceiling, claims with and without prompts by templates, and claim-and-complete pairs, by the desk and by
+//! HTTP, with many callers, in turn.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use extraboard_desk::Desk;
 use serde_json::json;
 
 use crate::callers::{Times, call};
-use crate::line::{Line, stamp_all};
+use crate::line::{Line, Prompting, stamp_all};
 use crate::plan::{ClaimsPlan, Kind};
 use crate::sample;
 use crate::servers::Servers;
@@ -64,16 +65,22 @@ fn cells(plan: &ClaimsPlan) -> Vec<Cell> {
 }
 
 async fn measure(line: &mut Line, plan: &ClaimsPlan, cell: Cell, sample: usize) -> Result<()> {
-    let mut times = match cell.kind {
-        Kind::Ceiling => ceilings(line, plan, cell).await?,
-        Kind::Unshared => ceilings(line, plan, Cell { callers: 1, ..cell }).await?,
-        Kind::Claim | Kind::Pair => claims(line, plan, cell).await?,
-        Kind::Http => exchanges(line, plan, cell).await?,
-    };
-    let circumstances = json!({
+    let mut circumstances = json!({
         "part": "claims", "line": line.plan.name, "depth": line.plan.depth, "kind": cell.kind.as_str(),
         "callers": cell.callers, "replicas": cell.replicas, "round": cell.round, "sample": sample,
     });
+    let mut times = match cell.kind {
+        Kind::Ceiling => ceilings(line, plan, cell).await?,
+        Kind::Unshared => ceilings(line, plan, Cell { callers: 1, ..cell }).await?,
+        Kind::Claim => claims(line, plan, cell, Prompting::Title).await?.0,
+        Kind::Prompted => {
+            let (times, prompt_bytes) = claims(line, plan, cell, Prompting::Templates).await?;
+            circumstances["prompt_bytes"] = json!(prompt_bytes);
+            times
+        }
+        Kind::Pair => pairs(line, plan, cell).await?,
+        Kind::Http => exchanges(line, plan, cell).await?,
+    };
     sample::print(circumstances, &mut times);
     Ok(())
 }
@@ -93,14 +100,27 @@ async fn ceilings(line: &mut Line, plan: &ClaimsPlan, cell: Cell) -> Result<Time
     Ok(times)
 }
 
-async fn claims(line: &mut Line, plan: &ClaimsPlan, cell: Cell) -> Result<Times> {
+/// Measures claims; returns the mean size of their prompts, too.
+async fn claims(
+    line: &mut Line,
+    plan: &ClaimsPlan,
+    cell: Cell,
+    prompting: Prompting,
+) -> Result<(Times, usize)> {
+    let opened = line.desks_with(cell.replicas, prompting).await?;
+    let feeder = Some(opened.desks[0].clone());
+    let work = Claims::new(opened.desks.clone());
+    let times = rounds(line, plan, cell, &work, feeder).await?;
+    let prompt_bytes = work.prompt_bytes();
+    drop(work);
+    opened.stop().await;
+    Ok((times, prompt_bytes))
+}
+
+async fn pairs(line: &mut Line, plan: &ClaimsPlan, cell: Cell) -> Result<Times> {
     let opened = line.desks(cell.replicas).await?;
-    let desks = opened.desks.clone();
-    let feeder = Some(desks[0].clone());
-    let times = match cell.kind {
-        Kind::Pair => rounds(line, plan, cell, &Pairs(desks), feeder).await?,
-        _ => rounds(line, plan, cell, &Claims(desks), feeder).await?,
-    };
+    let feeder = Some(opened.desks[0].clone());
+    let times = rounds(line, plan, cell, &Pairs(opened.desks.clone()), feeder).await?;
     opened.stop().await;
     Ok(times)
 }

@@ -15,7 +15,7 @@ const WARM_UP: usize = 200;
 pub(crate) async fn run(lines: &[Line], plan: &DrainPlan) -> Result<()> {
     for line in lines {
         let opened = line.desks(1).await?;
-        let work = Claims(opened.desks.clone());
+        let work = Claims::new(opened.desks.clone());
         call(&work, plan.callers, WARM_UP).await?;
         for window in 0..plan.claims / plan.window {
             let mut times = call(&work, plan.callers, plan.window).await?;

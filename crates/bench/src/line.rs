@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::{Clock as _, Entropy, Span};
 use extraboard_core::id::TaskNumber;
 use extraboard_core::profile::{Profile, ProfileName};
 use extraboard_desk::{Desk, Loops, Running, Settings};
-use extraboard_store::verbs::{Doctor, Rerank, Reranked, RulesEdit, Seed, SeedSort, Sequence};
+use extraboard_server::{AskForReviews, Prompts, install_templates};
+use extraboard_store::verbs::{Doctor, Render, Rerank, Reranked, RulesEdit, Seed, SeedSort, Sequence};
 use extraboard_store::{Opening, Store};
 
 use crate::clock::{Counting, RealClock};
-use crate::plan::LinePlan;
+use crate::plan::{LinePlan, TasksPlan};
 
 /// How many tasks are added at once.
 const SEED_CHUNK: i64 = 50_000;
@@ -23,6 +24,8 @@ const SLACK: i64 = 32;
 /// What is claimed here is never given back by the end of a lease.
 const LEASE: Span = Span::from_days(30);
 const EVENTS_KEPT: Span = Span::from_days(30);
+/// Where prompts tell agents to report. Nobody listens there.
+const SERVER_URL: &str = "http://127.0.0.1:8600";
 
 /// A line, and what will be added to it next.
 #[derive(Debug)]
@@ -33,6 +36,15 @@ pub(crate) struct Line {
     next: i64,
     /// One source for all desks: their ids must differ.
     entropy: Arc<Counting>,
+}
+
+/// What prompts a desk makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Prompting {
+    /// The title of the task.
+    Title,
+    /// By the templates that are shipped.
+    Templates,
 }
 
 /// Desks at work on one line.
@@ -58,30 +70,47 @@ impl Line {
 
     /// Opens so many desks on the database and lets them run.
     pub(crate) async fn desks(&self, replicas: usize) -> Result<Desks> {
+        self.desks_with(replicas, Prompting::Title).await
+    }
+
+    /// Opens desks that make such prompts.
+    pub(crate) async fn desks_with(&self, replicas: usize, prompting: Prompting) -> Result<Desks> {
         let mut opened = Desks { desks: Vec::new(), running: Vec::new() };
         for _ in 0..replicas {
-            let (desk, loops) = self.desk().await?;
+            let (desk, loops) = self.desk(prompting).await?;
             opened.desks.push(desk);
             opened.running.push(loops.start());
         }
         Ok(opened)
     }
 
-    async fn desk(&self) -> Result<(Desk, Loops)> {
+    async fn desk(&self, prompting: Prompting) -> Result<(Desk, Loops)> {
         let entropy: Arc<dyn Entropy> = self.entropy.clone();
         let rules = RulesEdit { profile: Some(Profile::shipped(self.profile)), ..RulesEdit::default() };
         let settings = Settings {
             pull_lease: LEASE,
             events_kept: EVENTS_KEPT,
-            render: Arc::new(|task| task.title.clone()),
+            render: match prompting {
+                Prompting::Title => Render::plain(|task| task.title.clone()),
+                Prompting::Templates => {
+                    Render::templates(Prompts::new(SERVER_URL.to_owned(), AskForReviews::Yes))
+                }
+            },
             rules,
         };
-        Ok(Box::pin(Desk::new(self.store().await?, Arc::new(RealClock), entropy, settings)).await?)
+        let opened = Desk::new(self.store().await?, Arc::new(RealClock), entropy, settings);
+        let (desk, loops) = Box::pin(opened).await?;
+        if prompting == Prompting::Templates {
+            install_templates(&desk).await?;
+        }
+        Ok((desk, loops))
     }
 
     /// Fills the line, which is empty.
     pub(crate) async fn fill(&self) -> Result<()> {
-        let (desk, loops) = self.desk().await?;
+        let is_ranked = self.plan.tasks == TasksPlan::Bare || self.profile == ProfileName::Pipeline;
+        ensure!(is_ranked, "families are ranked by the profile `pipeline` alone");
+        let (desk, loops) = self.desk(Prompting::Title).await?;
         // The first rules ask for a re-rank. It ends before there is anything to rank.
         while desk.write(Rerank { ctx: desk.ctx(Caller::Desk) }).await? == Reranked::More {}
         let (ours, all) = (self.tasks() - self.plan.foreign, self.tasks());
@@ -109,9 +138,10 @@ impl Line {
     }
 
     fn sort(&self) -> SeedSort {
-        match self.profile {
-            ProfileName::Pipeline => SeedSort::Pipeline,
-            ProfileName::DepthFirst => SeedSort::DepthFirst,
+        match (self.plan.tasks, self.profile) {
+            (TasksPlan::Families, _) => SeedSort::Families,
+            (TasksPlan::Bare, ProfileName::Pipeline) => SeedSort::Pipeline,
+            (TasksPlan::Bare, ProfileName::DepthFirst) => SeedSort::DepthFirst,
         }
     }
 
@@ -150,4 +180,47 @@ async fn examine(desk: &Desk, after: i64) -> Result<()> {
 pub(crate) async fn stamp_all(store: &Store) -> Result<()> {
     while store.write(Sequence).await?.stamped > 0 {}
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use extraboard_desk::Claim;
+
+    use super::*;
+    use crate::work::claimer;
+
+    fn families(folder: &tempfile::TempDir) -> Line {
+        let plan = LinePlan {
+            name: "families".to_owned(),
+            url: folder.path().join("families.db").display().to_string(),
+            depth: 20,
+            foreign: 0,
+            lanes: 0,
+            tasks: TasksPlan::Families,
+        };
+        Line::new(&plan, ProfileName::Pipeline)
+    }
+
+    #[tokio::test]
+    async fn prompts_of_families_tell_of_everything() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = families(&folder);
+        line.fill().await.unwrap();
+        let opened = line.desks_with(1, Prompting::Templates).await.unwrap();
+        let mut prompts = Vec::new();
+        for _ in 0..line.tasks() {
+            let claim = Claim { caller: Caller::Agent("bench".to_owned()), claimer: claimer(), key: None };
+            let claimed = opened.desks[0].claim(claim).await.unwrap().unwrap();
+            prompts.push(claimed.dispatch.prompt.unwrap());
+        }
+        opened.stop().await;
+        for part in
+            ["- labels: ", "## Project: ", "## Goal: ", "## Part of #", "## Other parts", "## Comments"]
+        {
+            assert!(prompts.iter().all(|prompt| prompt.contains(part)), "{part}");
+        }
+        let failed = prompts.iter().filter(|prompt| prompt.contains("At this issue, attempt 1: failed"));
+        assert_eq!(failed.count(), prompts.len() / 10);
+        assert!(prompts.iter().all(|prompt| prompt.len() > 5_000));
+    }
 }

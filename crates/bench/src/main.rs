@@ -1,4 +1,5 @@
-//! Measures claims through the desk beside a ceiling, and HTTP beside the desk, in one run.
+//! Measures claims through the desk beside a ceiling, HTTP beside the desk, and claims with prompts beside those
+//! without, in one run.
 //!
 //! Called by `cargo xtask bench` with a plan; prints one JSON object per sample. Numbers of
 //! different runs must not be compared: machines are shared and disks are moody.

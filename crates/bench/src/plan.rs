@@ -32,6 +32,20 @@ pub(crate) struct LinePlan {
     /// In how many lanes those are.
     #[serde(default)]
     pub(crate) lanes: i64,
+    /// What tasks wait.
+    #[serde(default)]
+    pub(crate) tasks: TasksPlan,
+}
+
+/// What sort of tasks a line is filled with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TasksPlan {
+    /// As the profile ranks them, and nothing else about them.
+    #[default]
+    Bare,
+    /// With all that prompts tell of.
+    Families,
 }
 
 /// Something that is measured, or done so that it can be.
@@ -70,6 +84,8 @@ pub(crate) enum Kind {
     /// The same for one caller, so that nobody shares a commit.
     Unshared,
     Claim,
+    /// A claim whose prompt is made by the templates that are shipped.
+    Prompted,
     /// A claim, and the report that completes it.
     Pair,
     /// The same by HTTP, a connection for each caller.
@@ -82,6 +98,7 @@ impl Kind {
             Self::Ceiling => "ceiling",
             Self::Unshared => "unshared",
             Self::Claim => "claim",
+            Self::Prompted => "prompted",
             Self::Pair => "pair",
             Self::Http => "http",
         }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result};
 use extraboard_desk::Desk;
-use extraboard_server::{App, AppSettings, ServerKey, serve};
+use extraboard_server::{App, AppSettings, ServerKey, WebhookSecrets, serve};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -82,6 +82,7 @@ async fn settings(desk: &Desk, listen: SocketAddr) -> Result<AppSettings> {
         hosts: Vec::new(),
         trust_agent_id: false,
         rate_limit: None,
+        webhooks: WebhookSecrets::default(),
         key: ServerKey::new(&desk.write(candidate).await?),
         started_at: desk.now(),
         version: env!("CARGO_PKG_VERSION"),

@@ -22,7 +22,7 @@ pub(crate) async fn run(lines: &mut [Line], plan: &SinglesPlan, samples: usize) 
         let mut times: Vec<_> = lines.iter().map(|_| Times::default()).collect();
         for _ in 0..plan.claims.div_ceil(CHUNK) {
             for ((line, desks), times) in lines.iter_mut().zip(&opened).zip(&mut times) {
-                times.extend(call(&Claims(desks.desks.clone()), 1, CHUNK).await?);
+                times.extend(call(&Claims::new(desks.desks.clone()), 1, CHUNK).await?);
                 line.top_up(&desks.desks[0], CHUNK).await?;
             }
         }

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use anyhow::{Context as _, Result, anyhow};
 use extraboard_core::caller::Caller;
@@ -55,11 +55,37 @@ impl Work for Ceilings {
 
 /// Claims through desks.
 #[derive(Clone, Debug)]
-pub(crate) struct Claims(pub(crate) Vec<Desk>);
+pub(crate) struct Claims {
+    desks: Vec<Desk>,
+    prompts: Arc<PromptSizes>,
+}
+
+/// How large the prompts were.
+#[derive(Debug, Default)]
+struct PromptSizes {
+    count: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+impl Claims {
+    pub(crate) fn new(desks: Vec<Desk>) -> Self {
+        Self { desks, prompts: Arc::default() }
+    }
+
+    /// Returns the mean size of all prompts so far.
+    pub(crate) fn prompt_bytes(&self) -> usize {
+        let PromptSizes { count, bytes } = &*self.prompts;
+        bytes.load(Ordering::Relaxed) / count.load(Ordering::Relaxed).max(1)
+    }
+}
 
 impl Work for Claims {
     async fn once(&self, caller: usize) -> Result<()> {
-        claim(&self.0[caller % self.0.len()]).await.map(drop)
+        let claimed = claim(&self.desks[caller % self.desks.len()]).await?;
+        let prompt = claimed.dispatch.prompt.context("a claim without a prompt")?;
+        self.prompts.count.fetch_add(1, Ordering::Relaxed);
+        self.prompts.bytes.fetch_add(prompt.len(), Ordering::Relaxed);
+        Ok(())
     }
 }
 

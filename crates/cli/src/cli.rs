@@ -23,6 +23,8 @@ Environment:
                      goes only to the desk that desk.json there names, and only while it runs;
                      any other address is asked without a token
   EXTRABOARD_CONFIG  the configuration file, as --config
+  EXTRABOARD_PROJECT the project that is meant where --project is not given; without it the one
+                     that the nearest .extraboard/project.toml names
   Every configuration key has a variable too: see `xb config show`.";
 
 /// The dispatch desk for AI agents
@@ -41,6 +43,7 @@ pub(crate) enum Command {
     Serve(commands::serve::Args),
     Stop(commands::stop::Args),
     Status(commands::status::Args),
+    Init(commands::init::Args),
     Add(commands::add::Args),
     Claim(commands::claim::Args),
     Work(commands::work::Args),
@@ -68,6 +71,17 @@ pub(crate) enum Command {
     Depend(commands::depend::Args),
     Undepend(commands::undepend::Args),
     Artifact(commands::artifact::Args),
+    Labels(commands::labels::Args),
+    Signal(commands::signal::Args),
+    Signals(commands::signal::ListArgs),
+    Templates(commands::templates::Args),
+    Review(commands::review::Args),
+    Prompts(commands::dashboard::PromptsArgs),
+    Dashboard(commands::dashboard::Args),
+    Activity(commands::dashboard::ActivityArgs),
+    Import(commands::import::Args),
+    Export(commands::export::Args),
+    Project(commands::project::Args),
     Projects(commands::projects::Args),
     Goals(commands::goals::Args),
     Pause(commands::pause::Args),
@@ -90,6 +104,7 @@ impl Command {
             Self::Serve(args) => commands::serve::run(args, ctx).await,
             Self::Stop(args) => commands::stop::run(args, ctx).await,
             Self::Status(args) => commands::status::run(args, ctx).await,
+            Self::Init(args) => commands::init::run(args, ctx),
             Self::Add(args) => commands::add::run(args, ctx).await,
             Self::Claim(args) => commands::claim::run(args, ctx).await,
             Self::Work(args) => commands::work::run(args, ctx).await,
@@ -117,6 +132,17 @@ impl Command {
             Self::Depend(args) => commands::depend::run(args, ctx).await,
             Self::Undepend(args) => commands::undepend::run(args, ctx).await,
             Self::Artifact(args) => commands::artifact::run(args, ctx).await,
+            Self::Labels(args) => commands::labels::run(args, ctx).await,
+            Self::Signal(args) => commands::signal::run(args, ctx).await,
+            Self::Signals(args) => commands::signal::list(args, ctx).await,
+            Self::Templates(args) => commands::templates::run(args, ctx).await,
+            Self::Review(args) => commands::review::run(args, ctx).await,
+            Self::Prompts(args) => commands::dashboard::prompts(args, ctx).await,
+            Self::Dashboard(args) => commands::dashboard::run(args, ctx).await,
+            Self::Activity(args) => commands::dashboard::activity(args, ctx).await,
+            Self::Import(args) => commands::import::run(args, ctx).await,
+            Self::Export(args) => commands::export::run(args, ctx).await,
+            Self::Project(args) => commands::project::run(args, ctx).await,
             Self::Projects(args) => commands::projects::run(args, ctx).await,
             Self::Goals(args) => commands::goals::run(args, ctx).await,
             Self::Pause(args) => commands::pause::run(args, ctx).await,

@@ -14,6 +14,7 @@ mod node;
 mod problem;
 mod resolve;
 mod rules;
+mod secret;
 mod seed_004;
 mod yaml;
 
@@ -29,6 +30,7 @@ pub(crate) use self::key::{Key, nearest};
 use self::layer::{Layer, Origin};
 pub(crate) use self::problem::ConfigProblem;
 pub(crate) use self::rules::Rules;
+pub(crate) use self::secret::Secret;
 
 /// The file that is read from the data directory when none is named.
 const FILE_NAME: &str = "extraboard.toml";
@@ -44,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) server: Server,
     pub(crate) leases: Leases,
     pub(crate) events: Events,
+    pub(crate) prompts: Prompts,
+    pub(crate) webhooks: Webhooks,
     pub(crate) rules: Rules,
     pub(crate) log: Log,
 }
@@ -57,6 +61,8 @@ pub(crate) struct Server {
     /// Whether the name an agent gives is believed, where tokens would be asked for.
     pub(crate) trust_agent_id: bool,
     pub(crate) rate_limit: RateLimit,
+    /// What prompts tell agents to call the desk by; the address it listens on if there is none.
+    pub(crate) public_url: Option<String>,
 }
 
 /// How often a caller may ask.
@@ -88,6 +94,20 @@ pub(crate) struct Leases {
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
     pub(crate) keep_days: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Prompts {
+    /// Whether agents are asked what they think of their prompts.
+    pub(crate) ask_for_reviews: bool,
+}
+
+/// What providers sign their webhooks with; one without a secret is refused.
+#[derive(Debug, Clone)]
+pub(crate) struct Webhooks {
+    pub(crate) github: Option<Secret>,
+    pub(crate) sentry: Option<Secret>,
+    pub(crate) posthog: Option<Secret>,
 }
 
 #[derive(Debug, Clone)]
@@ -168,8 +188,13 @@ impl Config {
                 RateLimit::None => json!("none"),
                 RateLimit::PerSecond(number) => json!(number),
             },
+            Key::ServerPublicUrl => json!(self.server.public_url),
             Key::LeasesPullSecs => json!(self.leases.pull_secs),
             Key::EventsKeepDays => json!(self.events.keep_days),
+            Key::PromptsAskForReviews => json!(self.prompts.ask_for_reviews),
+            Key::WebhooksGithubSecret => shown_secret(self.webhooks.github.as_ref()),
+            Key::WebhooksSentrySecret => shown_secret(self.webhooks.sentry.as_ref()),
+            Key::WebhooksPosthogSecret => shown_secret(self.webhooks.posthog.as_ref()),
             Key::PollIntervalSecs => json!(self.rules.poll_interval_secs),
             Key::ProfileName => json!(self.rules.profile.name.as_str()),
             Key::ProfileNumber(number) => json!(self.rules.number(number)),
@@ -186,6 +211,11 @@ impl Config {
             },
         }
     }
+}
+
+/// Tells whether there is a secret, and not which.
+fn shown_secret(secret: Option<&Secret>) -> Value {
+    json!(secret.map(|_| "set"))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, ConfigProblem> {

@@ -1,5 +1,6 @@
 //! What every command is handed: the global flags, the environment, the time, and standard output.
 
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use extraboard_api::client::Client;
@@ -97,6 +98,23 @@ impl Context {
         match &self.global.data_dir {
             Some(given) => format!("xb --data-dir {}", shell_word(given)),
             None => "xb".to_owned(),
+        }
+    }
+
+    /// Returns the project that is meant where a command names none.
+    pub(crate) fn project(&self) -> Option<&str> {
+        self.environment.project()
+    }
+
+    /// Returns the version of the prompt that this program is called by a command for.
+    pub(crate) fn prompt_version(&self) -> Option<&str> {
+        self.environment.prompt_version()
+    }
+
+    /// Says something to whoever watches: on a terminal, or where more was asked for.
+    pub(crate) fn remark(&self, text: &str) {
+        if self.global.verbose > 0 || io::stderr().is_terminal() {
+            talk(text);
         }
     }
 

@@ -15,10 +15,12 @@ mod logging;
 mod moment;
 mod output;
 mod process;
+mod project_file;
 mod serve;
 mod signals;
 mod system;
 mod task_ref;
+mod toml_file;
 
 use std::process::ExitCode;
 

@@ -5,6 +5,7 @@
 
 mod clean;
 mod issue;
+mod rate;
 mod rules;
 mod table;
 mod why;
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 pub(crate) use self::clean::{clean_line, clean_text};
 pub(crate) use self::issue::{issue_line, issue_page, issue_table};
+pub(crate) use self::rate::{score, share};
 pub(crate) use self::rules::{limits_table, rules_page};
 pub(crate) use self::table::{Align, Table};
 pub(crate) use self::why::{position_text, why_page};
@@ -99,6 +101,16 @@ impl Output {
             Form::Text => talk(&report.to_string()),
         }
     }
+}
+
+/// Prints lines of JSON that were made elsewhere.
+pub(crate) fn print_json_lines(text: &str) -> Result<(), CliError> {
+    write_out(&clean::escape_json(text))
+}
+
+/// Prints text that is the same for people and programs.
+pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
+    write_out(&clean_text(text))
 }
 
 /// Says something to whoever watches; a closed standard error is no reason to fail.

@@ -6,16 +6,19 @@ use std::time::Duration;
 
 use extraboard_core::clock::{Clock as _, Span};
 use extraboard_desk::{Desk, Running, Settings};
-use extraboard_server::{App, AppSettings, Health, ServerKey, hash_token, serve, serve_metrics};
+use extraboard_server::{
+    App, AppSettings, AskForReviews, Health, Prompts, ServerKey, WebhookSecrets, hash_token,
+    install_templates, own_url, serve, serve_metrics,
+};
 use extraboard_store::error::Error;
-use extraboard_store::verbs::AdminTokenKeep;
+use extraboard_store::verbs::{AdminTokenKeep, Render};
 use extraboard_store::{Opening, Store};
 use jiff::Timestamp;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
 
 use crate::admin_token::AdminToken;
-use crate::config::{Config, Server};
+use crate::config::{Config, Secret, Server};
 use crate::desk_file::{DeskFile, Published};
 use crate::desk_lock::DeskLock;
 use crate::error::{CliError, Kind};
@@ -50,7 +53,7 @@ pub(crate) async fn run(plan: ServePlan) -> Result<(), CliError> {
     let health = Health::starting(record_metrics()?);
     let numbers = tokio::spawn(serve_metrics(metrics, health.clone()));
     let store = open_store(&plan, &file).await?;
-    let (desk, mut running) = start_desk(&plan, store).await?;
+    let (desk, mut running) = start_desk(&plan, &api, store).await?;
     if plan.demo {
         demo::add(&desk, plan.config.log.format).await?;
     }
@@ -75,15 +78,38 @@ async fn open_store(plan: &ServePlan, file: &DeskFile) -> Result<Store, CliError
     Store::open(plan.config.database.url(), &opening).await.map_err(store_failed)
 }
 
-async fn start_desk(plan: &ServePlan, store: Store) -> Result<(Desk, Running), CliError> {
+async fn start_desk(plan: &ServePlan, api: &TcpListener, store: Store) -> Result<(Desk, Running), CliError> {
+    let config = &plan.config;
+    let url = match &config.server.public_url {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => own_url(own_address(api)?),
+    };
+    let ask = if config.prompts.ask_for_reviews { AskForReviews::Yes } else { AskForReviews::No };
     let settings = Settings {
-        pull_lease: Span::from_secs(plan.config.leases.pull_secs.into()),
-        events_kept: Span::from_days(plan.config.events.keep_days.into()),
-        render: Arc::new(extraboard_server::prompt::plain),
-        rules: plan.config.rules.said.clone(),
+        pull_lease: Span::from_secs(config.leases.pull_secs.into()),
+        events_kept: Span::from_days(config.events.keep_days.into()),
+        render: Render::templates(Prompts::new(url, ask)),
+        rules: config.rules.said.clone(),
     };
     let started = Desk::new(store, Arc::new(SystemClock), Arc::new(SystemEntropy), settings).await;
-    started.map(|(desk, loops)| (desk, loops.start())).map_err(store_failed)
+    let (desk, loops) = started.map_err(store_failed)?;
+    install_templates(&desk).await.map_err(store_failed)?;
+    Ok((desk, loops.start()))
+}
+
+fn own_address(api: &TcpListener) -> Result<SocketAddr, CliError> {
+    api.local_addr().map_err(|error| CliError::io("cannot tell the own address", &error))
+}
+
+/// Returns what webhooks are signed with.
+fn webhook_secrets(config: &Config) -> WebhookSecrets {
+    let text = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.reveal().to_owned());
+    let webhooks = &config.webhooks;
+    WebhookSecrets {
+        github: text(&webhooks.github),
+        sentry: text(&webhooks.sentry),
+        posthog: text(&webhooks.posthog),
+    }
 }
 
 /// Makes the admin token known and reads the key all replicas share.
@@ -98,10 +124,11 @@ async fn app_settings(plan: &ServePlan, api: &TcpListener, desk: &Desk) -> Resul
     let candidate = extraboard_store::verbs::ServerKey { candidate: SystemEntropy.hex() };
     let key = desk.write(candidate).await.map_err(store_failed)?;
     Ok(AppSettings {
-        listen: api.local_addr().map_err(|error| CliError::io("cannot tell the own address", &error))?,
+        listen: own_address(api)?,
         hosts: plan.config.server.hosts.clone(),
         trust_agent_id: trusts_names(&plan.config.server),
         rate_limit: plan.config.server.requests_per_second(),
+        webhooks: webhook_secrets(&plan.config),
         key: ServerKey::new(&key),
         started_at: desk.now(),
         version: env!("CARGO_PKG_VERSION"),
@@ -248,7 +275,7 @@ mod tests {
         let settings = Settings {
             pull_lease: Span::from_mins(60),
             events_kept: Span::from_days(30),
-            render: Arc::new(extraboard_server::prompt::plain),
+            render: Render::plain(|task| task.title.clone()),
             rules: RulesEdit::default(),
         };
         let (desk, loops) = Desk::new(store, clock.clone(), Arc::new(SystemEntropy), settings).await.unwrap();
@@ -266,6 +293,7 @@ mod tests {
             hosts: Vec::new(),
             trust_agent_id: false,
             rate_limit: None,
+            webhooks: WebhookSecrets::default(),
             key: ServerKey::new("key"),
             started_at: START,
             version: "0",

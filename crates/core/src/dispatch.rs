@@ -3,7 +3,7 @@
 use crate::clock::{Span, Timestamp};
 use crate::doors::Door;
 use crate::gate::Account;
-use crate::id::{DispatchId, Fence, ProjectNumber, TaskNumber};
+use crate::id::{DispatchId, Fence, ProjectNumber, TaskNumber, VersionId};
 use crate::kind::Kind;
 use crate::reason::Reason;
 use crate::report::{Outcome, Retryable};
@@ -98,6 +98,10 @@ pub struct Dispatch {
     pub tokens_in: Option<i64>,
     /// Tokens written by the model, if reported.
     pub tokens_out: Option<i64>,
-    /// The prompt as it was sent.
+    /// The prompt as it was sent, with a place where its token stood.
     pub prompt: Option<String>,
+    /// The version of a template the prompt was made by.
+    pub version: Option<VersionId>,
+    /// What its holder said it did.
+    pub summary: Option<String>,
 }

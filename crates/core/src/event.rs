@@ -57,6 +57,26 @@ words! {
         GoalEdited = "goal.edited",
         /// A goal was deleted.
         GoalDeleted = "goal.deleted",
+        /// A label came in.
+        LabelCreated = "label.created",
+        /// A label has another name or color.
+        LabelEdited = "label.edited",
+        /// A label was deleted.
+        LabelDeleted = "label.deleted",
+        /// The world said something, and a task was made of it.
+        SignalReceived = "signal.received",
+        /// A template came in.
+        TemplateCreated = "template.created",
+        /// Fields of a template changed.
+        TemplateEdited = "template.edited",
+        /// A template was deleted.
+        TemplateDeleted = "template.deleted",
+        /// A version of a template came in.
+        VersionCreated = "version.created",
+        /// Prompts are made by another version of a template.
+        VersionPromoted = "version.promoted",
+        /// Somebody said what they think of a prompt.
+        ReviewCreated = "review.created",
         /// The rules changed: the profile or the limits.
         RulesChanged = "rules.changed",
         /// Waiting tasks stand where the new rules put them.

@@ -65,6 +65,26 @@ uuid_id! {
     /// An artifact's permanent id.
     ArtifactId
 }
+uuid_id! {
+    /// A label's permanent id.
+    LabelId
+}
+uuid_id! {
+    /// A signal's permanent id.
+    SignalId
+}
+uuid_id! {
+    /// A template's permanent id.
+    TemplateId
+}
+uuid_id! {
+    /// The permanent id of a version of a template.
+    VersionId
+}
+uuid_id! {
+    /// A review's permanent id.
+    ReviewId
+}
 
 macro_rules! number_id {
     ($(#[$meta:meta])* $name:ident) => {

@@ -26,6 +26,7 @@ impl InboxKind {
             State::Blocked if task.question.is_some() && task.answer.is_none() => Some(Self::Question),
             State::Blocked => Some(Self::Blocked),
             State::Failed | State::TimedOut => Some(Self::DeadLetter),
+            State::Queued if task.prompt_broken => Some(Self::BrokenPrompt),
             _ => None,
         }
     }

@@ -77,6 +77,8 @@ pub struct Project {
     pub workspace: Option<String>,
     /// How many of its tasks may be handed out at once.
     pub run_limit: Option<i64>,
+    /// What else its file says, as JSON.
+    pub settings: Option<String>,
     /// When it came in.
     pub created_at: Timestamp,
     /// When it last changed.

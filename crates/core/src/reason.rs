@@ -54,6 +54,22 @@ words! {
     }
 }
 
+impl Reason {
+    /// Tells whether the work itself went wrong, or nobody was heard of again: what the next
+    /// attempt should know of, and what counts against the prompt.
+    pub const fn is_failure(self) -> bool {
+        matches!(
+            self,
+            Self::Crash
+                | Self::ExecutionFailed
+                | Self::AttemptTimeout
+                | Self::LeaseExpired
+                | Self::AgentStopped
+                | Self::HardCapExceeded
+        )
+    }
+}
+
 /// Minutes to wait after the first, second, … crash; one more is the last.
 const CRASH_BACKOFF_MINS: [i64; 4] = [1, 5, 15, 30];
 /// Minutes to wait after the agent was unavailable; one more blocks the task.

@@ -5,6 +5,7 @@ use crate::clock::Timestamp;
 use crate::doors::Doors;
 use crate::id::{DispatchId, Fence, ProjectId, ProjectNumber, TaskId, TaskNumber};
 use crate::kind::Kind;
+use crate::label::TaskLabel;
 use crate::line::{Lane, Rank};
 use crate::priority::Priority;
 use crate::profile::Ranking;
@@ -23,10 +24,13 @@ pub const MAX_RETRIES_MAX: i64 = 100;
 pub const BOOST_MAX: i64 = 10_000;
 /// The longest name of an owner, in characters.
 pub const OWNER_CHARS_MAX: usize = 100;
+/// The longest external key, in characters.
+pub const EXTERNAL_KEY_CHARS_MAX: usize = 300;
 /// The longest path of an artifact, in characters.
 pub const ARTIFACT_CHARS_MAX: usize = 500;
 
 /// A unit of work.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, as it is stored")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Its permanent id.
@@ -51,6 +55,10 @@ pub struct Task {
     pub needs: Capabilities,
     /// Whose agents may do it; anybody's if nobody is named.
     pub owner: Option<String>,
+    /// The words people sort it by, in the order of their names.
+    pub labels: Vec<TaskLabel>,
+    /// What it is called where it came from; no two have the same.
+    pub external_key: Option<String>,
     /// The project it belongs to.
     pub project: Option<ProjectNumber>,
     /// That project's permanent id.
@@ -91,6 +99,8 @@ pub struct Task {
     pub question: Option<String>,
     /// What was answered to that.
     pub answer: Option<String>,
+    /// Whether its prompt could not be made when it was its turn.
+    pub prompt_broken: bool,
     /// What last went wrong.
     pub last_error: Option<String>,
     /// The earliest moment it may be handed out.
@@ -224,7 +234,10 @@ impl Task {
                 self.queued_at = self.queued_at.or(Some(now));
                 self.start_afresh();
             }
-            Verb::Park => self.queued_at = None,
+            Verb::Park => {
+                self.queued_at = None;
+                self.prompt_broken = false;
+            }
             Verb::Claim | Verb::Assign => {
                 self.started_at = self.started_at.or(Some(now));
                 self.not_before = None;
@@ -253,5 +266,6 @@ impl Task {
         self.counters = Counters::default();
         self.not_before = None;
         self.attempt = 0;
+        self.prompt_broken = false;
     }
 }

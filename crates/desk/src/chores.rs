@@ -1,5 +1,5 @@
 //! What nobody waits for: moving tasks after the rules changed, looking for files that
-//! tasks wait for, and a slow check of everything.
+//! tasks wait for, counting what became of prompts, and a slow check of everything.
 
 use std::path::{Component, Path};
 use std::sync::atomic::Ordering;
@@ -40,7 +40,7 @@ impl Chores {
     pub(crate) async fn run(mut self, desk: Desk, mut stopped: flag::Receiver<bool>) {
         loop {
             if let Err(error) = self.round(&desk).await {
-                tracing::warn!("re-ranks and files wait: {}", error.with_cause());
+                tracing::warn!("re-ranks, files and counts wait: {}", error.with_cause());
             }
             tokio::select! {
                 _ = stopped.changed() => return,
@@ -57,6 +57,7 @@ impl Chores {
             while desk.write(Rerank { ctx: desk.ctx(Caller::Desk) }).await? == Reranked::More {}
         }
         look_for_files(desk).await?;
+        desk.count_prompts().await?;
         let now = desk.now();
         if now.since(self.examined) >= EXAMINATION {
             self.examined = now;

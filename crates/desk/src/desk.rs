@@ -7,12 +7,15 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use extraboard_core::caller::Caller;
 use extraboard_core::clock::{Clock, Entropy, Span, Timestamp};
 use extraboard_core::gate::{Claimer, Nothing};
-use extraboard_core::id::{ArtifactId, DispatchId, GoalId, Pos, ProjectId, RelationId, TaskId};
+use extraboard_core::id::{
+    ArtifactId, DispatchId, GoalId, LabelId, Pos, ProjectId, RelationId, ReviewId, SignalId, TaskId,
+    TemplateId, VersionId,
+};
 use extraboard_core::reason::Draw;
 use extraboard_store::error::Error;
 use extraboard_store::verbs::{
-    Advance, ClaimRequest, Claimed, Ctx, DueNext, IdempotencyKey, Queue, QueuePage, Render, Rules, RulesEdit,
-    RulesInit, Why, WhyAnswer,
+    Advance, ClaimRequest, Claimed, Ctx, DueNext, IdempotencyKey, PromptsCount, Queue, QueuePage, Render,
+    Rules, RulesEdit, RulesInit, Why, WhyAnswer,
 };
 use extraboard_store::{Store, Verb};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -158,6 +161,31 @@ impl Desk {
         ArtifactId::new(self.now(), &*self.shared.entropy)
     }
 
+    /// Makes a label's id.
+    pub fn new_label_id(&self) -> LabelId {
+        LabelId::new(self.now(), &*self.shared.entropy)
+    }
+
+    /// Makes a signal's id.
+    pub fn new_signal_id(&self) -> SignalId {
+        SignalId::new(self.now(), &*self.shared.entropy)
+    }
+
+    /// Makes a template's id.
+    pub fn new_template_id(&self) -> TemplateId {
+        TemplateId::new(self.now(), &*self.shared.entropy)
+    }
+
+    /// Makes the id of a version of a template.
+    pub fn new_version_id(&self) -> VersionId {
+        VersionId::new(self.now(), &*self.shared.entropy)
+    }
+
+    /// Makes a review's id.
+    pub fn new_review_id(&self) -> ReviewId {
+        ReviewId::new(self.now(), &*self.shared.entropy)
+    }
+
     /// Draws jitter.
     pub fn draw(&self) -> Draw {
         let mut bytes = [0; 2];
@@ -179,7 +207,7 @@ impl Desk {
 
     /// Returns what makes prompts.
     pub fn render(&self) -> Render {
-        Arc::clone(&self.shared.settings.render)
+        self.shared.settings.render.clone()
     }
 
     /// Returns a claim request as the claim section makes them.
@@ -264,6 +292,12 @@ impl Desk {
         let sent = self.shared.claims.try_send(waiting);
         sent.map_err(|_| Error::Unavailable("too many claims wait".into()))?;
         Ok(answer)
+    }
+
+    /// Counts what became of prompts, as far as the log tells by now.
+    pub async fn count_prompts(&self) -> Result<(), Error> {
+        while self.shared.store.write(PromptsCount).await? {}
+        Ok(())
     }
 
     /// Previews the line, after whatever is due has joined it.

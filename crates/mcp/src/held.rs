@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use extraboard_api::client::Client;
-use extraboard_api::dispatch::{Next, ReportReply};
+use extraboard_api::dispatch::{DispatchMeta, Next, ReportReply};
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -32,6 +32,8 @@ pub(crate) struct Ticket {
     pub(crate) number: i64,
     pub(crate) title: String,
     pub(crate) issue_id: String,
+    /// What its prompt was made by, if a template made it.
+    pub(crate) meta: Option<DispatchMeta>,
     /// Speaks for this dispatch and nothing else.
     pub(crate) client: Client,
 }
@@ -56,6 +58,7 @@ impl Held {
             number: next.issue.number,
             title: next.issue.title.clone(),
             issue_id: next.issue.id.clone(),
+            meta: next.meta.clone(),
             client,
         };
         Self {

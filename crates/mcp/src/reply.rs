@@ -131,7 +131,11 @@ impl Refusal {
     }
 
     pub(crate) fn nothing_held() -> Self {
-        Self::new("nothing_held", "this session holds no dispatch", "Call claim first to be handed a task.")
+        Self::new(
+            "nothing_held",
+            "this session holds no dispatch",
+            "Call claim if you want a task. Nothing more can be said about one that has ended.",
+        )
     }
 
     pub(crate) fn which_dispatch<'t>(held: impl Iterator<Item = &'t Ticket>) -> Self {
@@ -147,6 +151,11 @@ impl Refusal {
         };
         let sentence = format!("this session does not hold {asked}; it holds: {}", names(held));
         Self::new("not_held", sentence, "Name one that it holds, or call claim.")
+    }
+
+    pub(crate) fn no_template(number: i64) -> Self {
+        let sentence = format!("no template made the prompt of #{number}, so there is nothing to review");
+        Self::new("no_template", sentence, "Go on with the task, and do not call review for it again.")
     }
 
     pub(crate) fn too_many_held(most: usize) -> Self {
@@ -213,6 +222,7 @@ fn hint(body: &ErrorBody) -> String {
             "You may not do that; do not try again. Tell the user if it is needed."
         }
         "not_found" => "Check the number or id; queue lists what waits.",
+        "conflict" => "What was said first stands: go on, and do not say it again.",
         "cycle" => "Leave out the relation that closes the circle.",
         "too_many_requests" => "Wait a few seconds, then call again.",
         "internal" | "unavailable" => {

@@ -139,7 +139,8 @@ fn instructions(agent: Option<&str>) -> String {
          call heartbeat at least every half of the lease, and progress after each step; end with exactly one of \
          complete, fail, release or ask; then claim again if the user wants you to go on. Every tool result lists \
          orders for the tasks you hold: on `order: stop` end the work on that task and call release. When the \
-         session ends, whatever you still hold is given back. queue, why and inbox look at the desk; create, relate \
-         and comment add to it. A tool error says what was wrong and what to do."
+         session ends, whatever you still hold is given back. If a prompt asks to be rated, call review before you \
+         end the task. queue, why and inbox look at the desk; create, relate, signal and comment add to it. A tool \
+         error says what was wrong and what to do."
     )
 }

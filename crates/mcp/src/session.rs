@@ -330,3 +330,6 @@ async fn release(client: &Client, id: &str) {
         warn!(dispatch.id = %id, %error, "cannot release a dispatch; its lease will end by itself");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 
 mod desk;
 mod params;
+mod review;
 mod work;
 
 use std::sync::{Arc, LazyLock};
@@ -30,6 +31,7 @@ pub(crate) struct Call<'s> {
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let mut tools = work_tools();
+    tools.extend(end_tools());
     tools.extend(desk_tools());
     tools
 });
@@ -54,12 +56,14 @@ pub(crate) async fn call(
         "claim" => work::claim(call, parse(arguments)?).await,
         "heartbeat" => work::heartbeat(call, parse(arguments)?).await,
         "progress" => work::progress(call, parse(arguments)?).await,
+        "review" => review::review(call, parse(arguments)?).await,
         "complete" => work::complete(call, parse(arguments)?).await,
         "fail" => work::fail(call, parse(arguments)?).await,
         "release" => work::release(call, parse(arguments)?).await,
         "ask" => work::ask(call, parse(arguments)?).await,
         "create" => desk::create(call, parse(arguments)?).await,
         "relate" => desk::relate(call, parse(arguments)?).await,
+        "signal" => desk::signal(call, parse(arguments)?).await,
         "queue" => desk::queue(call, parse(arguments)?).await,
         "why" => desk::why(call, parse(arguments)?).await,
         "comment" => desk::comment(call, parse(arguments)?).await,
@@ -73,7 +77,7 @@ fn parse<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, Refusa
         .map_err(|error| Refusal::bad_parameters(&error))
 }
 
-/// Returns the tools of the loop: take work, keep it, end it.
+/// Returns the tools for what one does with work until it ends.
 fn work_tools() -> Vec<Tool> {
     vec![
         tool::<params::Claim>(
@@ -103,6 +107,22 @@ fn work_tools() -> Vec<Tool> {
              is worth telling. It replaces what was said before.",
             REPEATABLE,
         ),
+        tool::<params::Review>(
+            "review",
+            "Rate the prompt",
+            "Rate the prompt of the task you hold (not the task, nor your work): prompts that do badly are \
+             rewritten. Call it once, when the prompt asks to be rated or kept you from working well, and before \
+             complete, fail, release or ask: afterwards it is too late. Be honest, and say in feedback what would \
+             have helped. It ends nothing; go on and report as usual. A prompt that no template made cannot be \
+             rated.",
+            REPEATABLE,
+        ),
+    ]
+}
+
+/// Returns the tools that end work: one of them is called, once.
+fn end_tools() -> Vec<Tool> {
+    vec![
         tool::<params::Complete>(
             "complete",
             "Hand in finished work",
@@ -145,7 +165,8 @@ fn desk_tools() -> Vec<Tool> {
             "Add a task",
             "Add a task (an issue) to the desk, for you or others to do later. Call it when you find work that is \
              not part of your task, or to split work up. Without `status` a person looks at it first (triage); \
-             `todo` puts it in line at once. Answers with its number.",
+             `todo` puts it in line at once. With `externalKey` it is added once only, however often you call. \
+             Answers with its number.",
             CHANGES,
         ),
         tool::<params::Relate>(
@@ -155,6 +176,16 @@ fn desk_tools() -> Vec<Tool> {
              that is blocked is handed out only when its blockers are done. A relation that is there already is \
              answered again.",
             REPEATABLE,
+        ),
+        tool::<params::Signal>(
+            "signal",
+            "Say that something happened",
+            "Tell the desk that something happened in the world that somebody should look into: a build that \
+             failed, an error rate that rose, a user's report. The desk keeps it and makes a task of the type \
+             signal of it, for triage unless the project says otherwise. Call it for what you saw; use create if \
+             you know what is to be done, fail if it is your own task that went wrong. Each call makes a new \
+             task, so tell a thing once. Answers with the task's number.",
+            CHANGES,
         ),
         tool::<params::Queue>(
             "queue",

@@ -6,15 +6,20 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, patch, post};
+use extraboard_api::dispatch::DispatchMeta;
 use extraboard_core::clock::Timestamp;
+use extraboard_core::dispatch::Dispatch;
 use extraboard_core::task::Task;
 use extraboard_desk::Desk;
+use extraboard_intake::webhook::Provider;
 use extraboard_mcp::{HttpService, HttpSettings, http_service};
+use extraboard_store::error::Error;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::http;
+use crate::metas::Metas;
 use crate::meter::Meter;
 use crate::tokens::ServerKey;
 use crate::{accept, error, guard};
@@ -30,6 +35,8 @@ pub struct AppSettings {
     pub trust_agent_id: bool,
     /// How many requests a caller may make in a second; none is as many as it likes.
     pub rate_limit: Option<u32>,
+    /// What webhooks are signed with.
+    pub webhooks: WebhookSecrets,
     /// What dispatch tokens are derived from.
     pub key: ServerKey,
     /// When the server started.
@@ -38,12 +45,42 @@ pub struct AppSettings {
     pub version: &'static str,
 }
 
+/// What webhooks are signed with; nobody's are heard whose is not known.
+#[derive(Clone, Default)]
+pub struct WebhookSecrets {
+    /// GitHub's.
+    pub github: Option<String>,
+    /// Sentry's.
+    pub sentry: Option<String>,
+    /// `PostHog`'s.
+    pub posthog: Option<String>,
+}
+
+impl WebhookSecrets {
+    pub(crate) fn of(&self, provider: Provider) -> Option<&str> {
+        let secret = match provider {
+            Provider::Github => &self.github,
+            Provider::Sentry => &self.sentry,
+            Provider::Posthog => &self.posthog,
+        };
+        secret.as_deref().filter(|secret| !secret.is_empty())
+    }
+}
+
+impl std::fmt::Debug for WebhookSecrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let known = Provider::ALL.into_iter().filter(|provider| self.of(*provider).is_some());
+        f.debug_list().entries(known.map(Provider::as_str)).finish()
+    }
+}
+
 /// What handlers share.
 #[derive(Debug)]
 pub struct App {
     pub(crate) desk: Desk,
     pub(crate) settings: AppSettings,
     pub(crate) meter: Meter,
+    metas: Metas,
     stopping: watch::Sender<bool>,
 }
 
@@ -51,7 +88,21 @@ impl App {
     /// Puts surfaces over a desk.
     pub fn new(desk: Desk, settings: AppSettings) -> Arc<Self> {
         let meter = Meter::new(settings.rate_limit);
-        Arc::new(Self { desk, settings, meter, stopping: watch::Sender::new(false) })
+        let (metas, stopping) = (Metas::default(), watch::Sender::new(false));
+        Arc::new(Self { desk, settings, meter, metas, stopping })
+    }
+
+    /// Tells whether only this machine reaches the server.
+    pub(crate) fn is_loopback(&self) -> bool {
+        self.settings.listen.ip().is_loopback()
+    }
+
+    /// Returns what a dispatch's prompt was made by.
+    pub(crate) async fn meta(&self, dispatch: &Dispatch) -> Result<Option<DispatchMeta>, Error> {
+        match dispatch.version {
+            Some(version) => self.metas.of(&self.desk, version).await,
+            None => Ok(None),
+        }
     }
 
     /// Resolves when the server begins to stop: what waits or streams has to end.
@@ -82,7 +133,7 @@ pub async fn serve(listener: TcpListener, app: Arc<App>, stop: impl Future<Outpu
 }
 
 /// Returns where this machine reaches the server.
-fn own_url(listen: SocketAddr) -> String {
+pub fn own_url(listen: SocketAddr) -> String {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -97,6 +148,8 @@ fn routes(app: Arc<App>, mcp: HttpService) -> Router {
         .merge(issues())
         .merge(dispatches())
         .merge(projects())
+        .merge(signals())
+        .merge(templates())
         .merge(desk())
         .fallback(error::no_route)
         .method_not_allowed_fallback(error::no_method)
@@ -163,6 +216,35 @@ fn projects() -> Router<Arc<App>> {
             "/api/goals/{id}",
             get(http::goal_get::handle).patch(http::goal_patch::handle).delete(http::goal_delete::handle),
         )
+}
+
+/// What the world says, and the words people sort it by.
+fn signals() -> Router<Arc<App>> {
+    Router::new()
+        .route("/api/labels", get(http::labels::list).post(http::labels::create))
+        .route("/api/labels/{id}", patch(http::labels::patch).delete(http::labels::delete))
+        .route("/api/signals", get(http::signals::list).post(http::signals::create))
+        .route("/api/signals/github", post(http::webhooks::github))
+        .route("/api/signals/sentry", post(http::webhooks::sentry))
+        .route("/api/signals/posthog", post(http::webhooks::posthog))
+}
+
+/// What prompts are made by, and how they do.
+fn templates() -> Router<Arc<App>> {
+    Router::new()
+        .route("/api/templates", get(http::templates::list).post(http::templates::create))
+        .route(
+            "/api/templates/{id}",
+            get(http::templates::get).patch(http::templates::patch).delete(http::templates::delete),
+        )
+        .route("/api/templates/preview/{id}", get(http::template_preview::handle))
+        .route("/api/templates/{id}/versions", get(http::versions::list).post(http::versions::create))
+        .route("/api/templates/{id}/versions/{version}/promote", post(http::versions::promote))
+        .route("/api/templates/{id}/reviews", get(http::reviews::list))
+        .route("/api/prompt-reviews", post(http::reviews::create))
+        .route("/api/dashboard/stats", get(http::dashboard::stats))
+        .route("/api/dashboard/activity", get(http::dashboard::activity))
+        .route("/api/dashboard/prompts", get(http::dashboard::prompts))
 }
 
 /// The desk itself.

@@ -48,8 +48,20 @@ pub(crate) fn read(problems: &mut Problems, name: String, said: NextBody) -> Unp
     let account = account(problems, said.provider, said.account);
     let project = said.project_id.map(|text| problems.project_ref("projectId", &text));
     let (owner, adapter) = (said.owner, said.adapter);
-    let anyone = Claimer::anyone(name, Door::Pull);
+    let anyone = Claimer::anyone(name, door(problems, said.door.as_deref()));
     Unplaced { claimer: Claimer { capabilities, owner, adapter, account, kinds, ..anyone }, project }
+}
+
+/// Reads the door work is taken by. Nobody takes what is pushed.
+fn door(problems: &mut Problems, word: Option<&str>) -> Door {
+    match word.map(|word| problems.word("door", word)) {
+        Some(Some(Door::Push)) => {
+            problems.add("door", "expected pull or run, got push");
+            Door::Pull
+        }
+        Some(Some(door)) => door,
+        Some(None) | None => Door::Pull,
+    }
 }
 
 fn account(problems: &mut Problems, provider: Option<String>, account: Option<String>) -> Option<Account> {
@@ -78,6 +90,7 @@ pub(crate) fn joined(problems: &mut Problems, query: ClaimerQuery, body: NextBod
         capabilities: one(problems, "capabilities", query.capabilities, body.capabilities),
         owner: one(problems, "owner", query.owner, body.owner),
         adapter: one(problems, "adapter", query.adapter, body.adapter),
+        door: one(problems, "door", query.door, body.door),
         provider: one(problems, "provider", query.provider, body.provider),
         account: one(problems, "account", query.account, body.account),
     }
@@ -146,6 +159,7 @@ mod tests {
                 "capabilities" => query.capabilities = value,
                 "owner" => query.owner = value,
                 "adapter" => query.adapter = value,
+                "door" => query.door = value,
                 "provider" => query.provider = value,
                 "account" => query.account = value,
                 other => panic!("no parameter {other}"),

@@ -1,7 +1,9 @@
 //! From the desk's words to the surface's.
 
 pub(crate) mod goal;
+pub(crate) mod label;
 pub(crate) mod project;
+pub(crate) mod template;
 
 use extraboard_api::dispatch::{Breakdown, DispatchTicket};
 use extraboard_api::issue::{Counters, Issue, IssueBrief, IssueDispatch};
@@ -29,6 +31,8 @@ pub(crate) fn issue(task: Task, dispatch: Option<&Dispatch>) -> Issue {
         open_blockers: task.open_blockers,
         held: task.is_held(),
         owner: task.owner,
+        labels: task.labels.into_iter().map(label::on_issue).collect(),
+        external_key: task.external_key,
         input_artifact: task.artifact,
         artifact_present: task.artifact_present,
         id: task.id.to_string(),
@@ -123,6 +127,12 @@ pub(crate) fn breakdown(score: &Score) -> Breakdown {
         depth_bonus: score.depth_bonus,
         retry_penalty: score.retry_penalty,
     }
+}
+
+/// Returns a dispatch's prompt as its holder gets it: with its token.
+pub(crate) fn prompt(key: &ServerKey, dispatch: &Dispatch) -> Option<String> {
+    let prompt = dispatch.prompt.as_deref()?;
+    Some(extraboard_prompts::with_token(prompt, dispatch.id, &key.token(dispatch)))
 }
 
 /// Makes what a new holder needs.

@@ -39,6 +39,8 @@ pub(crate) enum ApiError {
     TooOften(i64),
     /// There is nothing of that name.
     NotFound(String),
+    /// This server was not told what it needs for that.
+    NotConfigured(String),
     /// The dispatch was superseded.
     Stale(Box<(Task, Dispatch)>),
     /// The store says no.
@@ -113,6 +115,7 @@ impl ApiError {
                 StatusCode::TOO_MANY_REQUESTS,
                 body("too_many_requests", format!("too many requests: try again in {secs} s")),
             ),
+            Self::NotConfigured(what) => (StatusCode::INTERNAL_SERVER_ERROR, body("not_configured", what)),
             Self::NotFound(what) => (StatusCode::NOT_FOUND, body("not_found", what)),
             Self::Stale(stale) => (StatusCode::CONFLICT, stale_body(&stale.0, &stale.1)),
             Self::Store(error) => store_answer(&error),
@@ -157,7 +160,10 @@ fn store_answer(error: &Error) -> (StatusCode, ErrorBody) {
         | Error::NoInboxItem(_)
         | Error::NoToken(_)
         | Error::NoProject(_)
-        | Error::NoGoal(_) => (StatusCode::NOT_FOUND, body("not_found", sentence)),
+        | Error::NoGoal(_)
+        | Error::NoLabel(_)
+        | Error::NoTemplate(_)
+        | Error::NoVersion(_) => (StatusCode::NOT_FOUND, body("not_found", sentence)),
         Error::Invalid { field, message } => {
             let field = FieldError { field: (*field).to_owned(), message: message.clone() };
             (StatusCode::UNPROCESSABLE_ENTITY, invalid(vec![field]))

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, header};
 use extraboard_core::caller::Caller;
 use extraboard_core::gate::Account;
 use extraboard_core::id::{DispatchId, GoalId, InboxId, RelationId, TaskRef};
-use extraboard_store::verbs::{IdempotencyKey, ProjectRef};
+use extraboard_store::verbs::{IdempotencyKey, LabelRef, ProjectRef, TemplateRef, VersionRef};
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
@@ -245,6 +245,66 @@ impl FromRequestParts<Arc<App>> for ProjectPath {
             return Err(ApiError::NotFound(format!("there is no project {text:?}")));
         }
         Ok(Self(ProjectRef::new(&text)))
+    }
+}
+
+/// The label a path names, by uuid or name.
+pub(crate) struct LabelPath(pub(crate) LabelRef);
+
+impl FromRequestParts<Arc<App>> for LabelPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let text = path_part(parts, app, "id").await?;
+        // As for projects.
+        if text.chars().any(char::is_control) {
+            return Err(ApiError::NotFound(format!("there is no label {text:?}")));
+        }
+        Ok(Self(LabelRef::new(&text)))
+    }
+}
+
+/// The template a path names, by uuid or slug.
+pub(crate) struct TemplatePath(pub(crate) TemplateRef);
+
+impl FromRequestParts<Arc<App>> for TemplatePath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let text = path_part(parts, app, "id").await?;
+        // As for projects.
+        if text.chars().any(char::is_control) {
+            return Err(ApiError::NotFound(format!("there is no template {text:?}")));
+        }
+        Ok(Self(TemplateRef::new(&text)))
+    }
+}
+
+/// The version a path names, by uuid or number.
+pub(crate) struct VersionPath(pub(crate) VersionRef);
+
+impl FromRequestParts<Arc<App>> for VersionPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        let text = path_part(parts, app, "version").await?;
+        let number = text.parse().ok().filter(|number| *number > 0).map(VersionRef::Number);
+        let version = number.or_else(|| text.parse().ok().map(VersionRef::Id));
+        version.map(Self).ok_or_else(|| ApiError::Malformed {
+            field: Some("versionId".to_owned()),
+            message: format!("expected a version's uuid or number, got {text:?}"),
+        })
+    }
+}
+
+/// A body as it came, byte for byte, whatever it is.
+pub(crate) struct Raw(pub(crate) Bytes);
+
+impl FromRequest<Arc<App>> for Raw {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &Arc<App>) -> Result<Self, ApiError> {
+        read_body(request).await.map(Self)
     }
 }
 

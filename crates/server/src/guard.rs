@@ -8,14 +8,18 @@ use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use extraboard_core::caller::Caller;
-use extraboard_core::id::DispatchId;
+use extraboard_core::id::{DispatchId, TaskRef};
 use extraboard_core::token::{Token, TokenScope};
-use extraboard_store::verbs::{TaskGet, TokenKnown};
+use extraboard_intake::webhook::Provider;
+use extraboard_store::error::Error;
+use extraboard_store::verbs::{DispatchGet, TaskGet, TemplateRef, TokenKnown, VersionList};
 
 use crate::app::App;
 use crate::error::ApiError;
 use crate::tokens::{DISPATCH_PREFIX, hash_token};
 
+/// How many versions of a template are looked at for the issue to improve one.
+const VERSIONS_LOOKED_AT: i64 = 200;
 /// The longest name an agent may give.
 const AGENT_CHARS_MAX: usize = 100;
 
@@ -54,6 +58,12 @@ async fn admit(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Re
     check_host(headers, loopback, &app.settings.hosts)?;
     check_target(uri, headers)?;
     check_origin(headers)?;
+    if let Some(name) = webhook(method, uri) {
+        // They are signed, and their handlers look at that.
+        app.meter.count(&name, app.desk.now()).map_err(ApiError::TooOften)?;
+        let caller = Caller::Agent(name);
+        return Ok(Known { caller, by: KnownBy::Word, credential: Credential::Lasting });
+    }
     let known = caller(app, headers).await;
     // A token counts as one caller, whatever names go with it; those that are none count together.
     let measured = match &known {
@@ -77,6 +87,13 @@ async fn admit(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Re
         }
     }
     Ok(known)
+}
+
+/// Returns the name of whoever sends a webhook, if this is one.
+fn webhook(method: &Method, uri: &Uri) -> Option<String> {
+    let provider = uri.path().strip_prefix("/api/signals/")?;
+    let is_known = *method == Method::POST && provider.parse::<Provider>().is_ok();
+    is_known.then(|| format!("webhook:{provider}"))
 }
 
 /// A caller, and what it is known by.
@@ -132,9 +149,30 @@ async fn check_scope(app: &App, method: &Method, uri: &Uri, dispatch: DispatchId
             Ok(task) => app.desk.read(TaskGet { task }).await?.task.dispatch == Some(dispatch),
             Err(_) => false,
         },
+        // Their handlers look at what is in the body: parts of its own issue, and its own prompt.
+        (Some("issues" | "prompt-reviews"), None, None, None) => *method == Method::POST,
+        (Some("labels"), None, None, None) => *method == Method::GET,
+        (Some("templates"), Some(template), part, None) => match (method.as_str(), part) {
+            ("GET", None | Some("versions" | "reviews")) | ("POST", Some("versions")) => {
+                is_to_improve(app, dispatch, template).await?
+            }
+            _ => false,
+        },
         _ => false,
     };
     if in_scope { Ok(()) } else { Err(ApiError::OutOfScope(dispatch)) }
+}
+
+/// Tells whether the issue of a dispatch is to make a better version of that template.
+async fn is_to_improve(app: &App, dispatch: DispatchId, template: &str) -> Result<bool, ApiError> {
+    let number = app.desk.read(DispatchGet { dispatch }).await?.task;
+    let task = app.desk.read(TaskGet { task: TaskRef::Number(number) }).await?.task;
+    let versions = VersionList { template: TemplateRef::new(template), offset: 0, limit: VERSIONS_LOOKED_AT };
+    match app.desk.read(versions).await {
+        Ok((versions, _)) => Ok(versions.iter().any(|version| version.improvement == Some(task.id))),
+        Err(Error::NoTemplate(_)) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Tells whether a holder may ask that of its own issue: to read and patch it, to say what it

@@ -14,14 +14,16 @@ mod extract;
 mod guard;
 mod health;
 mod http;
+mod metas;
 mod meter;
 mod openapi;
 mod patient;
-pub mod prompt;
+mod prompts;
 mod reply;
 mod tokens;
 mod validate;
 
-pub use app::{App, AppSettings, serve};
+pub use app::{App, AppSettings, WebhookSecrets, own_url, serve};
 pub use health::{Health, serve_metrics};
+pub use prompts::{AskForReviews, Prompts, install as install_templates};
 pub use tokens::{ServerKey, hash_token};

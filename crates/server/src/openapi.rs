@@ -1,5 +1,6 @@
 //! The contract for programs: OpenAPI, made from the wire types and a table of operations.
 
+mod loops;
 mod operation;
 mod operations;
 
@@ -51,6 +52,8 @@ fn tags() -> Value {
     let tags = [
         ("issues", "The work, and what stands around it"),
         ("dispatches", "Taking work, and reporting on it"),
+        ("signals", "What the world says, and labels"),
+        ("templates", "What prompts are made by, and how they do"),
         ("projects", "Projects and goals"),
         ("inbox", "What waits for a person"),
         ("desk", "The desk itself: events, rules, gates, tokens"),

@@ -9,13 +9,15 @@ use extraboard_core::clock::Timestamp;
 use extraboard_core::doors::{Door, Doors};
 use extraboard_core::id::{BadTaskRef, TaskRef};
 use extraboard_core::kind::Kind;
+use extraboard_core::label::{LABEL_CHARS_MAX, LABELS_MAX};
 use extraboard_core::priority::{Level, Priority};
 use extraboard_core::project::NAME_CHARS_MAX;
 use extraboard_core::status::Status;
 use extraboard_core::task::{
-    ARTIFACT_CHARS_MAX, BOOST_MAX, DESCRIPTION_CHARS_MAX, MAX_RETRIES_MAX, OWNER_CHARS_MAX, TITLE_CHARS_MAX,
+    ARTIFACT_CHARS_MAX, BOOST_MAX, DESCRIPTION_CHARS_MAX, EXTERNAL_KEY_CHARS_MAX, MAX_RETRIES_MAX,
+    OWNER_CHARS_MAX, TITLE_CHARS_MAX,
 };
-use extraboard_store::verbs::ProjectRef;
+use extraboard_store::verbs::{LabelRef, ProjectRef};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -289,6 +291,23 @@ impl Problems {
     /// Checks the name of an owner.
     pub(crate) fn owner(&mut self, name: &str) {
         self.name("owner", name, OWNER_CHARS_MAX);
+    }
+
+    /// Reads the labels an issue is to have.
+    pub(crate) fn labels(&mut self, labels: &[String]) -> Vec<LabelRef> {
+        if labels.len() > LABELS_MAX {
+            self.add("labelIds", format!("expected at most {LABELS_MAX} labels, got {}", labels.len()));
+        }
+        for label in labels {
+            self.name("labelIds", label, LABEL_CHARS_MAX);
+        }
+        labels.iter().map(|label| LabelRef::new(label)).collect()
+    }
+
+    /// Reads what an issue is called where it comes from.
+    pub(crate) fn external_key(&mut self, key: &str) -> String {
+        self.name("externalKey", key, EXTERNAL_KEY_CHARS_MAX);
+        key.to_owned()
     }
 
     /// Reads the path of an artifact, below wherever its project's artifacts lie.

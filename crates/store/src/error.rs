@@ -6,7 +6,9 @@ use extraboard_core::patch::{Role, legal_asks, legal_moves};
 use extraboard_core::state::{IllegalTransition, State, Verb};
 use extraboard_core::status::Status;
 
+use crate::rows::label::LabelRef;
 use crate::rows::project::ProjectRef;
+use crate::rows::template::{TemplateRef, VersionRef};
 
 /// Any failure of a verb; nothing it did was kept.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,15 @@ pub enum Error {
     /// The project does not exist, or was deleted.
     #[error("there is no project {0}")]
     NoProject(ProjectRef),
+    /// The label does not exist, or was deleted.
+    #[error("there is no label {0}")]
+    NoLabel(LabelRef),
+    /// The template does not exist, or was deleted.
+    #[error("there is no template {0}")]
+    NoTemplate(TemplateRef),
+    /// The version does not exist, or its template was deleted.
+    #[error("there is no version {0}")]
+    NoVersion(VersionRef),
     /// The goal does not exist, or was deleted.
     #[error("there is no goal {0}")]
     NoGoal(GoalId),

@@ -24,8 +24,12 @@ macro_rules! migration {
 }
 
 /// Every migration; the version of a schema is how many of them were applied.
-const MIGRATIONS: &[Migration] =
-    &[migration!("0001_spine"), migration!("0002_rank_graph_gates"), migration!("0003_pull_door")];
+const MIGRATIONS: &[Migration] = &[
+    migration!("0001_spine"),
+    migration!("0002_rank_graph_gates"),
+    migration!("0003_pull_door"),
+    migration!("0004_issue_loop"),
+];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migration (
        version    BIGINT PRIMARY KEY,

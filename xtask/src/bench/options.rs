@@ -7,6 +7,8 @@ pub(crate) enum Bench {
     Claim,
     /// Work by HTTP, beside the desk.
     Http,
+    /// Claims with prompts by templates, beside claims without.
+    Prompts,
 }
 
 /// How much to measure.
@@ -32,6 +34,8 @@ pub(crate) enum Part {
     Wake,
     /// Many connections: pairs by HTTP and by the desk.
     Throughput,
+    /// Claims with and without prompts by templates.
+    Prompts,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +57,13 @@ pub(crate) trait Named: Copy + PartialEq + 'static {
 }
 
 impl Named for Bench {
-    const ALL: &'static [Self] = &[Self::Claim, Self::Http];
+    const ALL: &'static [Self] = &[Self::Claim, Self::Http, Self::Prompts];
 
     fn name(self) -> &'static str {
         match self {
             Self::Claim => "claim",
             Self::Http => "http",
+            Self::Prompts => "prompts",
         }
     }
 }
@@ -68,21 +73,30 @@ impl Bench {
         match self {
             Self::Claim => &[Part::Claims, Part::Singles, Part::Why, Part::Drain, Part::Foreign],
             Self::Http => &[Part::Wake, Part::Throughput],
+            Self::Prompts => &[Part::Prompts],
         }
     }
 
-    /// What HTTP costs does not depend on how tasks are ranked, so one profile does.
+    /// What HTTP and prompts cost does not depend on how tasks are ranked, so one profile does.
     fn profiles(self) -> &'static [Profile] {
         match self {
             Self::Claim => Profile::ALL,
-            Self::Http => &[Profile::Pipeline],
+            Self::Http | Self::Prompts => &[Profile::Pipeline],
         }
     }
 }
 
 impl Named for Part {
-    const ALL: &'static [Self] =
-        &[Self::Claims, Self::Singles, Self::Why, Self::Drain, Self::Foreign, Self::Wake, Self::Throughput];
+    const ALL: &'static [Self] = &[
+        Self::Claims,
+        Self::Singles,
+        Self::Why,
+        Self::Drain,
+        Self::Foreign,
+        Self::Wake,
+        Self::Throughput,
+        Self::Prompts,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -93,6 +107,7 @@ impl Named for Part {
             Self::Foreign => "foreign",
             Self::Wake => "wake",
             Self::Throughput => "throughput",
+            Self::Prompts => "prompts",
         }
     }
 }
@@ -137,7 +152,7 @@ impl Options {
         let mut words = arguments.iter().map(String::as_str);
         let name = words.next().unwrap_or_default();
         let bench = Bench::ALL.iter().copied().find(|bench| bench.name() == name);
-        let bench = bench.ok_or("error: expected `bench claim` or `bench http`")?;
+        let bench = bench.ok_or("error: expected `bench claim`, `bench http` or `bench prompts`")?;
         let mut options = Self {
             bench,
             extent: Extent::Full,
@@ -275,6 +290,15 @@ impl Extent {
         }
     }
 
+    /// How deep the line is that is claimed from with and without prompts, and how many claims make
+    /// a sample.
+    pub(crate) fn prompts(self) -> [u32; 2] {
+        match self {
+            Self::Full => [20_000, 1_000],
+            Self::Quick => [3_000, 200],
+        }
+    }
+
     /// How deep a line is of which the first half is for others.
     pub(crate) fn foreign(self) -> u32 {
         match self {
@@ -310,6 +334,9 @@ mod tests {
         let expected = "error: unknown `drain`, expected some of wake,throughput";
         assert_eq!(parse("http --only drain"), Err(expected.to_owned()));
         assert_eq!(parse("http --profile pipeline"), Err("error: unknown option `--profile`".to_owned()));
+        let prompts = parse("prompts").unwrap();
+        assert!(prompts.is_whole() && prompts.parts == [Part::Prompts]);
+        assert!(!parse("prompts --quick").unwrap().is_whole());
     }
 
     #[test]

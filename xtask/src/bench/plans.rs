@@ -12,11 +12,33 @@ pub(super) struct Line {
     pub(super) depth: u32,
     /// How many tasks at its head are for others.
     pub(super) foreign: u32,
+    pub(super) tasks: Tasks,
+}
+
+/// What sort of tasks wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tasks {
+    Bare,
+    /// With all that prompts tell of.
+    Families,
+}
+
+impl Tasks {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bare => "bare",
+            Self::Families => "families",
+        }
+    }
 }
 
 /// In how many lanes tasks for others stand.
 const FOREIGN_LANES: u32 = 250;
 const CALLERS: [u32; 2] = [16, 64];
+/// Prompts are made while others wait, so it matters whether there are any.
+pub(super) const PROMPTS_CALLERS: [u32; 3] = [1, 16, 64];
+/// A round is longer than this, and so is a sample by itself.
+const ONE_ROUND_MS: u32 = 1;
 const DRAIN_CALLERS: u32 = 16;
 /// How many clients want work while there is none.
 const CLIENTS: u32 = 16;
@@ -32,7 +54,7 @@ pub(super) fn plan(options: &Options, profile: Profile, lines: &[Line], parts: &
         .map(|line| {
             json!({
                 "name": line.name, "url": line.url, "depth": line.depth,
-                "foreign": line.foreign, "lanes": FOREIGN_LANES,
+                "foreign": line.foreign, "lanes": FOREIGN_LANES, "tasks": line.tasks.name(),
             })
         })
         .collect();
@@ -88,6 +110,15 @@ pub(super) fn throughput(extent: Extent, database: Database) -> Value {
     json!({ "claims": {
         "kinds": ["pair", "http"], "callers": CALLERS, "replicas": replicas(database),
         "rounds": [round], "sample_ms": extent.sample_ms(),
+    }})
+}
+
+/// Returns how claims with prompts are measured beside claims without.
+pub(super) fn prompts(extent: Extent) -> Value {
+    let [_, round] = extent.prompts();
+    json!({ "claims": {
+        "kinds": ["claim", "prompted"], "callers": PROMPTS_CALLERS, "replicas": [1],
+        "rounds": [round], "sample_ms": ONE_ROUND_MS,
     }})
 }
 

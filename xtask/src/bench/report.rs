@@ -14,6 +14,7 @@ use super::{
     bars::{Bar, Bars},
     figures, http, machine,
     options::{Bench, Extent, Options},
+    prompts,
     samples::Samples,
 };
 
@@ -38,6 +39,7 @@ impl Results {
         let name = match options.bench {
             Bench::Claim => format!("{date}-{commit}"),
             Bench::Http => format!("{date}-{commit}-http"),
+            Bench::Prompts => format!("{date}-{commit}-prompts"),
         };
         let raw_path = folder.join(format!("{name}.jsonl"));
         let raw = fs::File::create(&raw_path).context("cannot keep samples")?;
@@ -73,6 +75,9 @@ impl Results {
         let (title, how, found, figures) = match self.options.bench {
             Bench::Claim => ("Claims", HOW, bars.all(), figures::all(&bars)),
             Bench::Http => ("HTTP", http::HOW, http::bars(&self.samples), http::figures(&self.samples)),
+            Bench::Prompts => {
+                ("Prompts", prompts::HOW, prompts::bars(&self.samples), prompts::figures(&self.samples))
+            }
         };
         let met = found.iter().filter(|bar| bar.is_met()).count();
         let Self { commit, date, name, options, .. } = self;

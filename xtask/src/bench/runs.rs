@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{
     databases::Databases,
     options::{Database, Named as _, Options, Part, Profile},
-    plans::{self, Line, plan},
+    plans::{self, Line, Tasks, plan},
     report::Results,
 };
 
@@ -46,6 +46,9 @@ impl<'a> Runs<'a> {
                 let [depth, _] = self.options.extent.throughput();
                 let part = plans::throughput(self.options.extent, database);
                 self.http(database, Part::Throughput, depth, part)?;
+            }
+            if self.options.has(Part::Prompts) {
+                self.prompts(database)?;
             }
         }
         Ok(())
@@ -113,9 +116,20 @@ impl<'a> Runs<'a> {
         self.remove(database, &lines)
     }
 
+    /// Measures claims with and without prompts on one line, in turn.
+    fn prompts(&mut self, database: Database) -> Result<()> {
+        let [depth, _] = self.options.extent.prompts();
+        let name = Part::Prompts.name();
+        let lines = [Line { tasks: Tasks::Families, ..self.line(database, name, depth, 0)? }];
+        self.fill(database, Profile::Pipeline, &lines)?;
+        let parts = [plans::prompts(self.options.extent)];
+        self.measure(database, Profile::Pipeline, &lines, &parts, &json!({ "part": name }))?;
+        self.remove(database, &lines)
+    }
+
     fn line(&self, database: Database, name: &str, depth: u32, foreign: u32) -> Result<Line> {
         let url = self.databases.create(database, name)?;
-        Ok(Line { name: name.to_owned(), url, depth, foreign })
+        Ok(Line { name: name.to_owned(), url, depth, foreign, tasks: Tasks::Bare })
     }
 
     fn fill(&mut self, database: Database, profile: Profile, lines: &[Line]) -> Result<()> {

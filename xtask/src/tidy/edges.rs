@@ -38,8 +38,26 @@ const TABLE: &[Row] = &[
     },
     Row { name: "extraboard-api", ours: &["extraboard-core"], banned: &["axum", "rusqlite", "sqlx"] },
     Row {
+        name: "extraboard-prompts",
+        ours: &["extraboard-core"],
+        banned: &["axum", "getrandom", "rand", "reqwest", "rusqlite", "sqlx", "tokio"],
+    },
+    Row {
+        name: "extraboard-intake",
+        ours: &[],
+        banned: &["axum", "getrandom", "rand", "reqwest", "rusqlite", "sqlx", "tokio"],
+    },
+    Row {
         name: "extraboard-server",
-        ours: &["extraboard-api", "extraboard-core", "extraboard-desk", "extraboard-mcp", "extraboard-store"],
+        ours: &[
+            "extraboard-api",
+            "extraboard-core",
+            "extraboard-desk",
+            "extraboard-intake",
+            "extraboard-mcp",
+            "extraboard-prompts",
+            "extraboard-store",
+        ],
         banned: GITHUB_CLIENTS,
     },
     Row { name: "extraboard-mcp", ours: &["extraboard-api"], banned: &["rusqlite", "sqlx"] },
@@ -49,7 +67,9 @@ const TABLE: &[Row] = &[
         ours: &[
             "extraboard-api",
             "extraboard-connect",
+            "extraboard-intake",
             "extraboard-mcp",
+            "extraboard-prompts",
             "extraboard-core",
             "extraboard-desk",
             "extraboard-server",
@@ -59,7 +79,13 @@ const TABLE: &[Row] = &[
     },
     Row {
         name: "extraboard-bench",
-        ours: &["extraboard-core", "extraboard-desk", "extraboard-server", "extraboard-store"],
+        ours: &[
+            "extraboard-core",
+            "extraboard-desk",
+            "extraboard-prompts",
+            "extraboard-server",
+            "extraboard-store",
+        ],
         banned: &["axum"],
     },
     Row { name: TESTKIT, ours: &[], banned: &["axum", "sqlx", "tokio"] },

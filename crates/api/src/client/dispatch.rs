@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_claimer_is_said_in_the_query() {
         let query = QueueQuery { limit: Some(5), all: Some(true), ..full_query().into() };
-        let expected = "projectId=apollo&kinds=code%2C+task&capabilities=rust%2Cgpu&owner=ann&adapter=claude\
+        let expected = "projectId=apollo&kinds=code%2C+task&capabilities=rust%2Cgpu&owner=ann&adapter=claude&door=run\
                         &provider=anthropic&account=team&limit=5&all=true";
         assert_eq!(query_of(&query).as_deref(), Some(expected));
         assert_eq!(query_of(&QueueQuery::default()), None);

@@ -1,12 +1,22 @@
 //! Issues: the thing itself, its verbs, its place in line, and why it waits.
 
-use reqwest::Method;
+use reqwest::{Method, StatusCode};
 
-use super::transport::{answer, data, key_header, send};
+use super::transport::{answer, data, key_header, read, send};
 use super::{Client, ClientError};
+use crate::envelope::One;
 use crate::issue::{Issue, IssueCreate, IssueDetail, IssueList, IssuePatch, IssuePatched, IssueQuery};
 use crate::order::{IssueBump, IssueMove, IssueMoved};
 use crate::why::{Why, WhyQuery};
+
+/// What became of an issue that was sent with an external key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Imported {
+    /// There was none with that key.
+    Created,
+    /// There was one already; it was not changed.
+    Known,
+}
 
 impl Client {
     /// Creates an issue; the same key with the same request answers the same issue.
@@ -16,6 +26,15 @@ impl Client {
             request = key_header(request, key)?;
         }
         data(request).await
+    }
+
+    /// Creates an issue unless one has its external key, and tells which of the two it was.
+    pub async fn issue_import(&self, create: &IssueCreate) -> Result<(Issue, Imported), ClientError> {
+        let response = send(self.request(Method::POST, &["issues"]).json(create)).await?;
+        let imported =
+            if response.status() == StatusCode::CREATED { Imported::Created } else { Imported::Known };
+        let one: One<Issue> = read(response).await?;
+        Ok((one.data, imported))
     }
 
     /// Returns one page of issues, oldest first.

@@ -8,7 +8,9 @@ use extraboard_api::issue::IssueCreate;
 use extraboard_api::issue_ref::IssueRef;
 use extraboard_core::profile::Profile;
 
+use crate::commands::labels;
 use crate::commands::number::{points, whole};
+use crate::commands::of_project::{self, OfProject};
 use crate::commands::priority::Priority;
 use crate::context::Context;
 use crate::error::{CliError, FlagNames, Kind};
@@ -34,6 +36,7 @@ const FLAGS: &FlagNames = &[
     ("owner", "--owner"),
     ("inputArtifact", "--artifact"),
     ("blockedBy", "--blocked-by"),
+    ("labelIds", "--label"),
     ("Idempotency-Key", "--key"),
 ];
 
@@ -77,9 +80,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHEN")]
     not_before: Option<Moment>,
 
-    /// The project it belongs to, by name or uuid
-    #[arg(long, value_name = "PROJECT")]
-    project: Option<String>,
+    #[command(flatten)]
+    of_project: OfProject,
+
+    /// Words to sort it by, for example `bug,web`; those that are not there yet are added
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    label: Vec<String>,
 
     /// The task it is a part of
     #[arg(long, value_name = "ID")]
@@ -167,11 +173,19 @@ impl Door {
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let mut create = request(args, ctx)?;
     let client = ctx.desk()?.client;
+    let project = args.of_project.meant(ctx)?;
+    create.project_id = of_project::name(project.as_ref());
+    labels::make_missing(&client, &args.label).await?;
     if args.parent.is_some() && create.gated_by_parent.is_none() {
         create.gated_by_parent = Some(gates_by_parent(&client).await?);
     }
-    let added = client.issue_create(&create, args.key.as_deref()).await;
-    let issue = added.map_err(|error| CliError::of_request(&error, FLAGS))?;
+    let issue = match client.issue_create(&create, args.key.as_deref()).await {
+        Ok(issue) => issue,
+        Err(error) => {
+            let error = CliError::of_request(&error, FLAGS);
+            return Err(of_project::explain(&client, project.as_ref(), error).await);
+        }
+    };
     ctx.out.show(&One { data: &issue }, |_| format!("added #{}: {}", issue.number, clean_line(&issue.title)))
 }
 
@@ -185,7 +199,6 @@ fn request(args: &Args, ctx: &Context) -> Result<IssueCreate, CliError> {
         doors: Some(door_names(&args.doors)),
         max_retries: args.max_retries,
         not_before: args.not_before.map(|moment| not_before(moment, ctx)).transpose()?,
-        project_id: args.project.clone(),
         parent_id: args.parent.as_ref().map(issue_ref),
         gated_by_parent: (args.gate.gated || args.gate.ungated).then_some(args.gate.gated),
         boost: args.boost,
@@ -193,6 +206,7 @@ fn request(args: &Args, ctx: &Context) -> Result<IssueCreate, CliError> {
         owner: args.owner.clone(),
         input_artifact: args.artifact.clone(),
         blocked_by: (!args.blocked_by.is_empty()).then(|| args.blocked_by.iter().map(issue_ref).collect()),
+        label_ids: (!args.label.is_empty()).then(|| args.label.clone()),
         ..IssueCreate::default()
     })
 }
@@ -289,8 +303,10 @@ mod tests {
         check(
             &[
                 "Fix it",
-                "--project",
-                "apollo",
+                "--label",
+                "bug,web",
+                "--label",
+                "api",
                 "--parent",
                 "#7",
                 "--gated",
@@ -305,7 +321,7 @@ mod tests {
                 "--blocked-by",
                 "3,#4",
             ],
-            r#"{"title":"Fix it","type":"task","status":"todo","priorityValue":50,"doors":["pull","push","run"],"projectId":"apollo","parentId":"7","gatedByParent":true,"boost":-5,"needs":["rust","gpu"],"owner":"ann","inputArtifact":"out/plan.md","blockedBy":["3","4"]}"#,
+            r#"{"title":"Fix it","type":"task","status":"todo","priorityValue":50,"doors":["pull","push","run"],"parentId":"7","gatedByParent":true,"boost":-5,"needs":["rust","gpu"],"owner":"ann","inputArtifact":"out/plan.md","blockedBy":["3","4"],"labelIds":["bug","web","api"]}"#,
         );
     }
 

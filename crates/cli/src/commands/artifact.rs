@@ -1,13 +1,11 @@
 //! `xb artifact`
 
-use std::fs::File;
-use std::io::{self, Read};
-
 use extraboard_api::artifact::{ArtifactCreate, ArtifactStored};
 use extraboard_api::envelope::One;
 
+use crate::commands::input::read_text;
 use crate::context::Context;
-use crate::error::{CliError, FlagNames, Kind};
+use crate::error::{CliError, FlagNames};
 use crate::output::clean_line;
 use crate::task_ref::TaskRef;
 
@@ -40,8 +38,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let content = match args.file.as_deref() {
-        Some("-") => Some(read("standard input", io::stdin().lock())?),
-        Some(path) => Some(read(path, open(path)?)?),
+        Some(file) => Some(read_text(file, CONTENT_BYTES_MAX)?),
         None => args.content.clone(),
     };
     let client = ctx.desk()?.client;
@@ -49,20 +46,6 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let stored = client.artifact_create(&args.id.route(), &create).await;
     let stored = stored.map_err(|error| CliError::of_named(&error, &format!("task {}", args.id), FLAGS))?;
     ctx.out.show(&One { data: &stored }, |_| line(&args.id, &stored))
-}
-
-fn open(path: &str) -> Result<File, CliError> {
-    File::open(path).map_err(|error| CliError::new(Kind::Usage, format!("cannot read {path}: {error}")))
-}
-
-fn read(name: &str, from: impl Read) -> Result<String, CliError> {
-    let mut bytes = Vec::new();
-    let failed = |error: io::Error| CliError::io(&format!("cannot read {name}"), &error);
-    from.take(CONTENT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > CONTENT_BYTES_MAX {
-        return Err(CliError::new(Kind::Usage, format!("{name} is larger than 512 KiB")));
-    }
-    String::from_utf8(bytes).map_err(|_| CliError::new(Kind::Usage, format!("{name} is not UTF-8 text")))
 }
 
 fn line(task: &TaskRef, stored: &ArtifactStored) -> String {

@@ -5,6 +5,7 @@ use extraboard_api::client::{Claim, Client, Credentials};
 use extraboard_api::dispatch::{Next, Release};
 
 use crate::commands::claimer::{FLAGS, Wants, WorksOn};
+use crate::commands::of_project::{self, OfProject};
 use crate::context::{AgentName, Context};
 use crate::error::{CliError, Kind};
 use crate::output::{clean_line, clean_text};
@@ -28,6 +29,9 @@ pub(crate) struct Args {
     wait: Option<String>,
 
     #[command(flatten)]
+    of_project: OfProject,
+
+    #[command(flatten)]
     wants: Wants,
 
     /// What the claimer is run by
@@ -40,12 +44,17 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let desk = ctx.desk_as(args.agent.as_ref())?;
-    let query = args.works_on.add_to(args.wants.query());
+    let project = args.of_project.meant(ctx)?;
+    let query = args.works_on.add_to(args.wants.query(of_project::name(project.as_ref())));
     let query = NextQuery { adapter: args.adapter.clone(), wait: args.wait.clone(), ..query.into() };
     let claimed = desk.client.claim(&query, args.key.as_deref()).await;
-    let next = match claimed.map_err(|error| CliError::of_request(&error, FLAGS))? {
-        Claim::Work(next) => next,
-        Claim::Nothing { reason, .. } => return Err(nothing(&reason)),
+    let next = match claimed {
+        Ok(Claim::Work(next)) => next,
+        Ok(Claim::Nothing { reason, .. }) => return Err(nothing(&reason)),
+        Err(error) => {
+            let error = CliError::of_request(&error, FLAGS);
+            return Err(of_project::explain(&desk.client, project.as_ref(), error).await);
+        }
     };
     match ctx.out.show(&next, |_| page(&next)) {
         // With a key the same claim can be made again; without one nobody would ever know of it.
@@ -108,6 +117,15 @@ fn page(next: &Next) -> String {
         dispatch.fence,
         dispatch.lease_seconds
     );
+    let head = match &next.meta {
+        Some(meta) => format!(
+            "{head}  prompt    {} version {} ({})\n",
+            clean_line(&meta.template_slug),
+            meta.version_number,
+            clean_line(&meta.version_id)
+        ),
+        None => head,
+    };
     match &next.prompt {
         Some(prompt) => format!("{head}\n{}\n", clean_text(prompt.trim_end())),
         None => head,

@@ -23,10 +23,6 @@ pub(crate) const FLAGS: &FlagNames = &[
 /// Which work is wanted, and what the claimer brings.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Wants {
-    /// Only tasks of this project, by name or uuid
-    #[arg(long, value_name = "PROJECT")]
-    project: Option<String>,
-
     /// Only tasks of these kinds, for example `code,task`
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     kind: Vec<String>,
@@ -41,9 +37,10 @@ pub(crate) struct Wants {
 }
 
 impl Wants {
-    pub(crate) fn query(&self) -> ClaimerQuery {
+    /// Returns the query of whoever wants this, of the project if there is one.
+    pub(crate) fn query(&self, project_id: Option<String>) -> ClaimerQuery {
         ClaimerQuery {
-            project_id: self.project.clone(),
+            project_id,
             kinds: comma_list(&self.kind),
             capabilities: comma_list(&self.capabilities),
             owner: self.owner.clone(),

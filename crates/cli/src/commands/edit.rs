@@ -3,6 +3,7 @@
 use extraboard_api::issue::IssuePatch;
 
 use crate::commands::add::{Door, description, door_names, issue_ref, not_before};
+use crate::commands::labels;
 use crate::commands::number::{points, whole};
 use crate::commands::or_none::OrNone;
 use crate::commands::priority::Priority;
@@ -27,6 +28,7 @@ const FLAGS: &FlagNames = &[
     ("needs", "--needs"),
     ("owner", "--owner"),
     ("inputArtifact", "--artifact"),
+    ("labelIds", "--label"),
 ];
 
 /// What takes all needs away.
@@ -95,6 +97,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH|none")]
     artifact: Option<OrNone<String>>,
 
+    /// Words to sort it by beside those it has, for example `bug,web`; those that are not there yet are added
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    label: Vec<String>,
+
+    /// Words to sort it by no longer
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    unlabel: Vec<String>,
+
     /// How often to try again after a failure, 0 to 100
     #[arg(long, value_name = "N", value_parser = whole)]
     max_retries: Option<i64>,
@@ -114,11 +124,18 @@ struct Gate {
 }
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
-    let patch = request(args, ctx)?;
-    if patch == IssuePatch::default() {
+    let mut patch = request(args, ctx)?;
+    let relabels = !args.label.is_empty() || !args.unlabel.is_empty();
+    if patch == IssuePatch::default() && !relabels {
         return Err(CliError::new(Kind::Usage, "expected at least one change, such as --boost 10"));
     }
     let client = ctx.desk()?.client;
+    if relabels {
+        let found = client.issue_get(&args.id.route()).await;
+        let issue = found.map_err(|error| CliError::of_task(&error, &args.id))?.issue;
+        labels::make_missing(&client, &args.label).await?;
+        patch.label_ids = Some(labels::changed(&issue, &args.label, &args.unlabel));
+    }
     let patched = client.issue_patch(&args.id.route(), &patch).await;
     let patched = patched.map_err(|error| CliError::of_named(&error, &format!("task {}", args.id), FLAGS))?;
     ctx.out.show(&patched, |_| issue_line(&patched.data))

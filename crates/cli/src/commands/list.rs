@@ -3,6 +3,7 @@
 use extraboard_api::issue::{IssueList, IssueQuery};
 
 use crate::commands::number::whole;
+use crate::commands::of_project::{self, OfProject};
 use crate::commands::priority::Priority;
 use crate::context::Context;
 use crate::error::{CliError, FlagNames};
@@ -14,6 +15,8 @@ const FLAGS: &FlagNames = &[
     ("type", "--kind"),
     ("projectId", "--project"),
     ("parentId", "--parent"),
+    ("labelId", "--label"),
+    ("externalKey", "--external-key"),
     ("limit", "--limit"),
     ("offset", "--offset"),
     ("cursor", "--cursor"),
@@ -34,13 +37,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LEVEL")]
     priority: Option<Priority>,
 
-    /// Only tasks of this project, by name or uuid
-    #[arg(long, value_name = "PROJECT")]
-    project: Option<String>,
+    #[command(flatten)]
+    pub(crate) of_project: OfProject,
 
     /// Only children of this task
     #[arg(long, value_name = "ID")]
     parent: Option<TaskRef>,
+
+    /// Only tasks with this label, by name or uuid
+    #[arg(long, value_name = "LABEL")]
+    label: Option<String>,
+
+    /// Only the task that came from elsewhere with this key
+    #[arg(long, value_name = "KEY")]
+    external_key: Option<String>,
 
     /// At most this many, 1 to 200; 50 if not given
     #[arg(long, value_name = "N", value_parser = whole)]
@@ -57,6 +67,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let client = ctx.desk()?.client;
+    let project = args.of_project.meant(ctx)?;
     let query = IssueQuery {
         status: args.status.clone(),
         kind: args.kind.clone(),
@@ -64,10 +75,18 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
         limit: args.limit,
         offset: args.offset,
         cursor: args.cursor.clone(),
-        project_id: args.project.clone(),
+        project_id: of_project::name(project.as_ref()),
         parent_id: args.parent.as_ref().map(TaskRef::route),
+        label_id: args.label.clone(),
+        external_key: args.external_key.clone(),
     };
-    let list = client.issue_list(&query).await.map_err(|error| CliError::of_request(&error, FLAGS))?;
+    let list = match client.issue_list(&query).await {
+        Ok(list) => list,
+        Err(error) => {
+            let error = CliError::of_request(&error, FLAGS);
+            return Err(of_project::explain(&client, project.as_ref(), error).await);
+        }
+    };
     ctx.out.show(&list, |style| {
         talk(&summary(&list));
         if list.data.is_empty() { String::new() } else { issue_table(&list.data).render(style) }

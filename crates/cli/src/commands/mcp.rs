@@ -23,6 +23,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
 
+    /// Only tasks of this project, by name or uuid
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+
     #[command(flatten)]
     wants: Wants,
 
@@ -34,7 +38,7 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     logging::init(&ctx.load()?.config.log, ctx.log_style());
     let stop = Signals::catch()?;
     let desk = ctx.desk_as(Some(&args.agent))?;
-    let query = args.works_on.add_to(args.wants.query());
+    let query = args.works_on.add_to(args.wants.query(args.project.clone()));
     let settings = Settings {
         client: desk.client,
         url: desk.url,

@@ -3,6 +3,7 @@
 use extraboard_api::dispatch::QueueQuery;
 
 use crate::commands::claimer::{FLAGS, Wants, WorksOn};
+use crate::commands::of_project::{self, OfProject};
 use crate::commands::queue::{Columns, render};
 use crate::context::{AgentName, Context};
 use crate::error::{CliError, Kind};
@@ -15,6 +16,9 @@ pub(crate) struct Args {
     agent: Option<AgentName>,
 
     #[command(flatten)]
+    of_project: OfProject,
+
+    #[command(flatten)]
     wants: Wants,
 
     #[command(flatten)]
@@ -23,9 +27,16 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let client = ctx.desk_as(args.agent.as_ref())?.client;
-    let claimer = args.works_on.add_to(args.wants.query());
+    let project = args.of_project.meant(ctx)?;
+    let claimer = args.works_on.add_to(args.wants.query(of_project::name(project.as_ref())));
     let query = QueueQuery { limit: Some(1), ..QueueQuery::from(claimer) };
-    let queue = client.queue(&query).await.map_err(|error| CliError::of_request(&error, FLAGS))?;
+    let queue = match client.queue(&query).await {
+        Ok(queue) => queue,
+        Err(error) => {
+            let error = CliError::of_request(&error, FLAGS);
+            return Err(of_project::explain(&client, project.as_ref(), error).await);
+        }
+    };
     if queue.data.is_empty() {
         return Err(CliError::new(Kind::NotFound, "nothing is in line"));
     }

@@ -172,6 +172,7 @@ async fn edit(args: &EditArgs, ctx: &Context) -> Result<(), CliError> {
         goal_id: args.goal.clone().map(|goal| goal.0),
         workspace: args.workspace.clone().map(|workspace| workspace.0),
         run_limit: args.limit.map(|limit| limit.0),
+        settings: None,
     };
     let patched = client.project_patch(&args.project, &patch).await;
     let project = patched.map_err(|error| named(&error, &args.project))?;
@@ -215,6 +216,12 @@ fn project_table(list: &Many<Project>, style: Style) -> String {
     table.render(style)
 }
 
+/// Returns what its file says, in a line.
+fn settings_line(project: &Project) -> Option<String> {
+    let settings = serde_json::json!(project.settings);
+    settings.as_object().is_some_and(|settings| !settings.is_empty()).then(|| settings.to_string())
+}
+
 fn project_page(project: &Project) -> String {
     let counts = project.issue_counts.iter().flatten().map(|(status, count)| format!("{status} {count}"));
     let counts: Vec<String> = counts.collect();
@@ -227,6 +234,7 @@ fn project_page(project: &Project) -> String {
         ("active goal", Some(if project.has_active_goal { "yes" } else { "no" }.to_owned())),
         ("workspace", project.workspace.clone()),
         ("limit", Some(project.run_limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string()))),
+        ("settings", settings_line(project)),
         ("tasks", Some(if counts.is_empty() { "none".to_owned() } else { counts.join(", ") })),
         ("created", Some(project.created_at.clone())),
         ("description", project.description.clone()),

@@ -4,6 +4,7 @@ use extraboard_api::dispatch::{Breakdown, Queue, QueueEntry, QueueQuery};
 
 use crate::commands::claimer::{FLAGS, Wants, WorksOn};
 use crate::commands::number::whole;
+use crate::commands::of_project::{self, OfProject};
 use crate::context::{AgentName, Context};
 use crate::error::CliError;
 use crate::output::{Align, Style, Table, talk};
@@ -22,6 +23,9 @@ pub(crate) struct Args {
     /// What this agent would get
     #[arg(long, value_name = "NAME")]
     agent: Option<AgentName>,
+
+    #[command(flatten)]
+    of_project: OfProject,
 
     #[command(flatten)]
     wants: Wants,
@@ -47,13 +51,20 @@ pub(crate) struct Columns {
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let client = ctx.desk_as(args.agent.as_ref())?.client;
+    let project = args.of_project.meant(ctx)?;
     let query = QueueQuery {
         limit: args.limit,
         offset: args.offset,
         all: args.columns.all.then_some(true),
-        ..QueueQuery::from(args.works_on.add_to(args.wants.query()))
+        ..QueueQuery::from(args.works_on.add_to(args.wants.query(of_project::name(project.as_ref()))))
     };
-    let queue = client.queue(&query).await.map_err(|error| CliError::of_request(&error, FLAGS))?;
+    let queue = match client.queue(&query).await {
+        Ok(queue) => queue,
+        Err(error) => {
+            let error = CliError::of_request(&error, FLAGS);
+            return Err(of_project::explain(&client, project.as_ref(), error).await);
+        }
+    };
     ctx.out.show(&queue, |style| {
         let more = if queue.total_capped { "+" } else { "" };
         talk(&format!("{} of {}{more} in line", queue.data.len(), queue.total));

@@ -22,6 +22,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     agent: Option<AgentName>,
 
+    /// Only tasks of this project, by name or uuid
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+
     #[command(flatten)]
     wants: Wants,
 
@@ -31,7 +35,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let client = ctx.desk()?.client;
-    let claimer = args.works_on.add_to(args.wants.query());
+    let claimer = args.works_on.add_to(args.wants.query(args.project.clone()));
     let agent = args.agent.as_ref().map(|name| name.as_str().to_owned());
     let query = WhyQuery { agent, ..WhyQuery::from(claimer) };
     let asked = client.issue_why(&args.id.route(), &query).await;

@@ -13,6 +13,7 @@ use serde_json::json;
 use self::job::{Ended, Job};
 use crate::commands::claim::nothing;
 use crate::commands::claimer::{FLAGS, Wants, WorksOn};
+use crate::commands::of_project::{self, OfProject};
 use crate::context::{AgentName, Context, Desk};
 use crate::error::{CliError, Kind};
 use crate::output::talk;
@@ -27,10 +28,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 ///
 /// The command gets the prompt on its standard input, and in its environment `EXTRABOARD_URL`,
 /// `EXTRABOARD_TOKEN` (which speaks for the dispatch and nothing else), `EXTRABOARD_DISPATCH`,
-/// `EXTRABOARD_ISSUE` (the number), `EXTRABOARD_ISSUE_ID` and `EXTRABOARD_ATTEMPT`. While it runs the lease is
-/// renewed. Exit code 0 completes the task with the end of what the command printed, 75 gives it back, any
-/// other fails it; a command that reported by itself is believed. If the desk orders it, or this program is
-/// interrupted, the command is told to end and killed if it does not.
+/// `EXTRABOARD_ISSUE` (the number), `EXTRABOARD_ISSUE_ID`, `EXTRABOARD_ATTEMPT` and, where a template made the
+/// prompt, `EXTRABOARD_PROMPT_VERSION`. While it runs the lease is renewed. Exit code 0 completes the task with
+/// the end of what the command printed, 75 gives it back, any other fails it; a command that reported by itself
+/// is believed. If the desk orders it, or this program is interrupted, the command is told to end and killed if
+/// it does not.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Work on one task, then end; end at once if there is none
@@ -40,6 +42,9 @@ pub(crate) struct Args {
     /// Work as this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<AgentName>,
+
+    #[command(flatten)]
+    of_project: OfProject,
 
     #[command(flatten)]
     wants: Wants,
@@ -54,11 +59,14 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
     let desk = ctx.desk_as(args.agent.as_ref())?;
+    let project = args.of_project.meant(ctx)?;
     let stop = Signals::catch()?;
     let mut stop = pin!(stop.wait());
-    let query = args.works_on.add_to(args.wants.query());
+    let query = args.works_on.add_to(args.wants.query(of_project::name(project.as_ref())));
     let wait = (!args.once).then(|| WAIT.to_owned());
-    let query = NextQuery { wait, ..query.into() };
+    // The command is started and reported for here, so its prompt must not ask it to report.
+    let door = Some("run".to_owned());
+    let query = NextQuery { wait, door, ..query.into() };
     loop {
         let claimed = tokio::select! {
             claimed = desk.client.claim(&query, None) => claimed,
@@ -69,7 +77,8 @@ pub(crate) async fn run(args: &Args, ctx: &Context) -> Result<(), CliError> {
             Ok(Claim::Nothing { reason, .. }) if args.once => return Err(nothing(&reason)),
             Ok(Claim::Nothing { .. }) => continue,
             Err(error) if args.once || !is_passing(&error) => {
-                return Err(CliError::of_request(&error, FLAGS));
+                let error = CliError::of_request(&error, FLAGS);
+                return Err(of_project::explain(&desk.client, project.as_ref(), error).await);
             }
             Err(error) => {
                 talk(&format!("cannot claim: {error}"));

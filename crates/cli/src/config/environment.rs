@@ -10,9 +10,11 @@ const PREFIX: &str = "EXTRABOARD_";
 const CONFIG: &str = "EXTRABOARD_CONFIG";
 const URL: &str = "EXTRABOARD_URL";
 const TOKEN: &str = "EXTRABOARD_TOKEN";
+const PROJECT: &str = "EXTRABOARD_PROJECT";
+const PROMPT_VERSION: &str = "EXTRABOARD_PROMPT_VERSION";
 /// What `xb work` tells its command, which may call us.
-const OF_WORK: [&str; 4] =
-    ["EXTRABOARD_DISPATCH", "EXTRABOARD_ISSUE", "EXTRABOARD_ISSUE_ID", "EXTRABOARD_ATTEMPT"];
+const OF_WORK: [&str; 5] =
+    ["EXTRABOARD_DISPATCH", "EXTRABOARD_ISSUE", "EXTRABOARD_ISSUE_ID", "EXTRABOARD_ATTEMPT", PROMPT_VERSION];
 /// Our folder among those of other programs.
 const DIRECTORY: &str = "extraboard";
 
@@ -41,7 +43,7 @@ impl Environment {
 
     /// Refuses variables that carry our prefix and mean nothing, which are most likely misspelt.
     pub(crate) fn check_names(&self) -> Result<(), ConfigProblem> {
-        let others = [CONFIG, URL, TOKEN].into_iter().chain(OF_WORK).map(str::to_owned);
+        let others = [CONFIG, URL, TOKEN, PROJECT].into_iter().chain(OF_WORK).map(str::to_owned);
         let known: Vec<String> = Key::all().map(Key::variable).chain(others).collect();
         let unknown = self.variables.keys().find(|name| name.starts_with(PREFIX) && !known.contains(name));
         match unknown {
@@ -69,6 +71,16 @@ impl Environment {
 
     pub(crate) fn token(&self) -> Option<&str> {
         self.get(TOKEN).map(str::trim)
+    }
+
+    /// Returns the project that is meant where a command names none.
+    pub(crate) fn project(&self) -> Option<&str> {
+        self.get(PROJECT).map(str::trim)
+    }
+
+    /// Returns the version of the prompt that `xb work` gave its command.
+    pub(crate) fn prompt_version(&self) -> Option<&str> {
+        self.get(PROMPT_VERSION)
     }
 
     pub(crate) fn home(&self) -> Option<PathBuf> {

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use super::key::{Key, Shape, is_section, known_names, nearest};
-use super::layer::{Layer, Origin, Raw, Setting};
+use super::layer::{HIDDEN, Layer, Origin, Raw, Setting};
 use super::node::{self, Node, Table};
 use super::problem::ConfigProblem;
 use super::{seed_004, yaml};
@@ -105,7 +105,8 @@ fn walk(table: &Table, prefix: &str, origin: &Origin, layer: &mut Layer) -> Resu
 
 fn set(key: Key, name: String, node: &Node, origin: &Origin, layer: &mut Layer) -> Result<(), ConfigProblem> {
     let Some(raw) = raw(key, node) else {
-        let (value, expected) = (node.shown(), key.expected());
+        let value = if key.is_secret() { HIDDEN.to_owned() } else { node.shown() };
+        let expected = key.expected();
         return Err(ConfigProblem::BadValue { name, value, expected, origin: origin.clone() });
     };
     if let Some(other) = layer.get(key) {

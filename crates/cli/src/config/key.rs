@@ -23,8 +23,13 @@ pub(crate) enum Key {
     ServerHosts,
     ServerTrustAgentId,
     ServerRateLimit,
+    ServerPublicUrl,
     LeasesPullSecs,
     EventsKeepDays,
+    PromptsAskForReviews,
+    WebhooksGithubSecret,
+    WebhooksSentrySecret,
+    WebhooksPosthogSecret,
     ProfileName,
     /// A number of the profile, by the name that core gives it.
     ProfileNumber(&'static str),
@@ -64,8 +69,13 @@ impl Key {
             Self::ServerHosts,
             Self::ServerTrustAgentId,
             Self::ServerRateLimit,
+            Self::ServerPublicUrl,
             Self::LeasesPullSecs,
             Self::EventsKeepDays,
+            Self::PromptsAskForReviews,
+            Self::WebhooksGithubSecret,
+            Self::WebhooksSentrySecret,
+            Self::WebhooksPosthogSecret,
         ];
         let last = [Self::LogLevel, Self::LogFormat];
         first.into_iter().chain(Self::of_profile()).chain(Self::of_limits()).chain(last)
@@ -94,8 +104,13 @@ impl Key {
             Self::ServerHosts => "server.hosts",
             Self::ServerTrustAgentId => "server.trust_agent_id",
             Self::ServerRateLimit => "server.rate_limit",
+            Self::ServerPublicUrl => "server.public_url",
             Self::LeasesPullSecs => "leases.pull_secs",
             Self::EventsKeepDays => "events.keep_days",
+            Self::PromptsAskForReviews => "prompts.ask_for_reviews",
+            Self::WebhooksGithubSecret => "webhooks.github_secret",
+            Self::WebhooksSentrySecret => "webhooks.sentry_secret",
+            Self::WebhooksPosthogSecret => "webhooks.posthog_secret",
             Self::ProfileName => "profile.name",
             Self::ProfileNumber(number) => return Cow::Owned(format!("profile.{number}")),
             Self::LimitTotal => "limits.total",
@@ -125,17 +140,26 @@ impl Key {
             | Self::LimitAccount
             | Self::LimitKind(_)
             | Self::ServerRateLimit => Shape::WholeOrText,
-            Self::ServerTrustAgentId => Shape::Flag,
+            Self::ServerTrustAgentId | Self::PromptsAskForReviews => Shape::Flag,
             Self::ServerHosts => Shape::List,
             Self::LimitAgents => Shape::Table,
             Self::DataDir
             | Self::DatabaseUrl
             | Self::ServerListen
             | Self::ServerMetricsListen
+            | Self::ServerPublicUrl
+            | Self::WebhooksGithubSecret
+            | Self::WebhooksSentrySecret
+            | Self::WebhooksPosthogSecret
             | Self::ProfileName
             | Self::LogLevel
             | Self::LogFormat => Shape::Text,
         }
+    }
+
+    /// Tells whether its value must not be shown.
+    pub(crate) const fn is_secret(self) -> bool {
+        matches!(self, Self::WebhooksGithubSecret | Self::WebhooksSentrySecret | Self::WebhooksPosthogSecret)
     }
 
     /// Returns what a good value is, for messages.
@@ -147,7 +171,11 @@ impl Key {
             Self::ServerListen | Self::ServerMetricsListen => {
                 "an address and a port, such as `127.0.0.1:8600`"
             }
-            Self::ServerTrustAgentId => "`true` or `false`",
+            Self::ServerTrustAgentId | Self::PromptsAskForReviews => "`true` or `false`",
+            Self::ServerPublicUrl => "a URL such as `https://desk.example.org`",
+            Self::WebhooksGithubSecret | Self::WebhooksSentrySecret | Self::WebhooksPosthogSecret => {
+                "a text of one line without spaces around it"
+            }
             Self::ServerRateLimit => "requests per second from 1 to 100000, `none` or `auto`",
             Self::ServerHosts => "a list of host names, such as `[\"desk.example.org\"]`",
             Self::LeasesPullSecs => "a whole number of seconds from 10 to 86400",

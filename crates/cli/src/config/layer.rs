@@ -10,6 +10,9 @@ use super::environment::Environment;
 use super::key::{Key, Shape};
 use super::problem::ConfigProblem;
 
+/// What is said in place of a value that is a secret.
+pub(crate) const HIDDEN: &str = "not shown";
+
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -116,7 +119,7 @@ impl Layer {
             let Some(text) = environment.key(key) else { continue };
             let (name, origin) = (key.name().into_owned(), Origin::Variable(key.variable()));
             let Some(raw) = from_text(key, text) else {
-                let value = format!("`{}`", redact(text));
+                let value = shown_text(key, text);
                 return Err(ConfigProblem::BadValue { name, value, expected: key.expected(), origin });
             };
             layer.set(key, Setting { name, raw, origin });
@@ -147,6 +150,11 @@ impl Layer {
         }
         layer
     }
+}
+
+/// Returns a value that is refused, for a message; a secret stays one.
+fn shown_text(key: Key, text: &str) -> String {
+    if key.is_secret() { HIDDEN.to_owned() } else { format!("`{}`", redact(text)) }
 }
 
 fn from_text(key: Key, text: &str) -> Option<Raw> {

@@ -8,9 +8,10 @@ use tracing::level_filters::LevelFilter;
 use super::database::Database;
 use super::environment::Environment;
 use super::key::Key;
-use super::layer::{Layer, Origin, Raw, Setting};
+use super::layer::{HIDDEN, Layer, Origin, Raw, Setting};
 use super::problem::ConfigProblem;
-use super::{Config, Events, Leases, Log, LogFormat, RateLimit, Server, rules};
+use super::secret::Secret;
+use super::{Config, Events, Leases, Log, LogFormat, Prompts, RateLimit, Server, Webhooks, rules};
 
 const DATABASE_FILE: &str = "extraboard.db";
 
@@ -25,8 +26,17 @@ pub(crate) fn config(layer: &Layer, environment: &Environment) -> Result<Config,
             hosts: value(layer, Key::ServerHosts, hosts)?,
             trust_agent_id: text(layer, Key::ServerTrustAgentId, |text| text.parse().ok())?,
             rate_limit: value(layer, Key::ServerRateLimit, rate_limit)?,
+            public_url: text(layer, Key::ServerPublicUrl, public_url)?,
         },
         leases: Leases { pull_secs: value(layer, Key::LeasesPullSecs, pull_secs)? },
+        prompts: Prompts {
+            ask_for_reviews: text(layer, Key::PromptsAskForReviews, |text| text.parse().ok())?,
+        },
+        webhooks: Webhooks {
+            github: text(layer, Key::WebhooksGithubSecret, secret)?,
+            sentry: text(layer, Key::WebhooksSentrySecret, secret)?,
+            posthog: text(layer, Key::WebhooksPosthogSecret, secret)?,
+        },
         events: Events { keep_days: value(layer, Key::EventsKeepDays, keep_days)? },
         rules: rules::resolve(layer)?,
         log: Log { level: text(layer, Key::LogLevel, level)?, format: text(layer, Key::LogFormat, format)? },
@@ -79,6 +89,26 @@ fn rate_limit(setting: &Setting) -> Option<RateLimit> {
         Raw::Text(text) if text == "none" => Some(RateLimit::None),
         Raw::Text(_) | Raw::List(_) | Raw::Table(_) => None,
     }
+}
+
+/// Reads the URL that others reach the desk by, without a slash at its end; empty is none.
+#[expect(clippy::option_option, reason = "a value that is no URL, and none at all, are told apart")]
+fn public_url(text: &str) -> Option<Option<String>> {
+    let url = text.trim_end_matches('/');
+    if text.is_empty() {
+        return Some(None);
+    }
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+    // Prompts repeat it: a password has no place in it, nor has anything that would end it.
+    let is_plain = |c: char| c.is_ascii_graphic() && !"@?#`\"<>{}\\".contains(c);
+    (!rest.is_empty() && !rest.starts_with('/') && rest.chars().all(is_plain)).then(|| Some(url.to_owned()))
+}
+
+/// Reads a secret; empty is none.
+#[expect(clippy::option_option, reason = "a value that is no secret, and none at all, are told apart")]
+fn secret(text: &str) -> Option<Option<Secret>> {
+    let is_whole = text.trim() == text && !text.chars().any(char::is_control);
+    is_whole.then(|| (!text.is_empty()).then(|| Secret::new(text)))
 }
 
 fn pull_secs(setting: &Setting) -> Option<u32> {
@@ -137,7 +167,7 @@ pub(super) fn value<T>(
 pub(super) fn bad_value(key: Key, setting: &Setting) -> ConfigProblem {
     ConfigProblem::BadValue {
         name: setting.name.clone(),
-        value: setting.raw.to_string(),
+        value: if key.is_secret() { HIDDEN.to_owned() } else { setting.raw.to_string() },
         expected: key.expected(),
         origin: setting.origin.clone(),
     }

@@ -236,6 +236,39 @@ fn bad_variables_are_named() {
 }
 
 #[test]
+fn secrets_are_read_and_never_shown() {
+    let variables = [("EXTRABOARD_WEBHOOKS_GITHUB_SECRET", "hunter2")];
+    let loaded = load(&Flags::default(), &environment(&variables)).unwrap();
+    let secret = loaded.config.webhooks.github.as_ref().map(Secret::reveal);
+    assert_eq!(secret, Some("hunter2"));
+    assert_eq!(loaded.config.webhooks.sentry, None);
+    let shown = shown(&loaded);
+    assert!(shown.contains(&r#"webhooks.github_secret = "set""#.to_owned()), "{shown:#?}");
+    assert!(shown.contains(&"webhooks.sentry_secret = null".to_owned()), "{shown:#?}");
+    assert!(!format!("{:?}", loaded.config).contains("hunter2"));
+    for bad in [" hunter2", "hunter2\nhunter3"] {
+        let variables = [("EXTRABOARD_WEBHOOKS_SENTRY_SECRET", bad)];
+        let problem = load(&Flags::default(), &environment(&variables)).unwrap_err().to_string();
+        assert!(!problem.contains("hunter"), "{problem}");
+        assert!(problem.contains("webhooks.sentry_secret"), "{problem}");
+    }
+}
+
+#[test]
+fn a_public_url_is_one() {
+    let read = |url: &str| {
+        let variables = [("EXTRABOARD_SERVER_PUBLIC_URL", url)];
+        load(&Flags::default(), &environment(&variables)).map(|loaded| loaded.config.server.public_url)
+    };
+    assert_eq!(read("").unwrap(), None);
+    assert_eq!(read("https://desk.example.org/").unwrap().as_deref(), Some("https://desk.example.org"));
+    assert_eq!(read("http://10.0.0.1:8600/desk").unwrap().as_deref(), Some("http://10.0.0.1:8600/desk"));
+    for bad in ["desk.example.org", "ftp://x", "https://", "https:///x", "https://u:p@x", "https://x y"] {
+        assert!(read(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn without_any_home_a_data_directory_must_be_named() {
     let problem = load(&Flags::default(), &Environment::default()).unwrap_err();
     assert!(matches!(problem, ConfigProblem::NoDataDir));

@@ -14,21 +14,29 @@ pub(crate) fn issue_line(issue: &Issue) -> String {
 
 /// Returns a table with a row per task.
 pub(crate) fn issue_table(issues: &[Issue]) -> Table {
-    let mut table = Table::new(&[
+    let mut columns = vec![
         ("ID", Align::Right),
         ("STATE", Align::Left),
         ("PRIO", Align::Right),
         ("KIND", Align::Left),
+        ("LABELS", Align::Left),
         ("TITLE", Align::Left),
-    ]);
+    ];
+    let has_labels = issues.iter().any(|issue| !issue.labels.is_empty());
+    columns.retain(|(heading, _)| has_labels || *heading != "LABELS");
+    let mut table = Table::new(&columns);
     for issue in issues {
-        table.row([
+        let mut cells = vec![
             format!("#{}", issue.number),
             issue.state.clone(),
             issue.priority_value.to_string(),
             issue.kind.clone(),
-            issue.title.clone(),
-        ]);
+        ];
+        if has_labels {
+            cells.push(label_names(issue).unwrap_or_else(|| "-".to_owned()));
+        }
+        cells.push(issue.title.clone());
+        table.row(cells);
     }
     table
 }
@@ -43,6 +51,7 @@ pub(crate) fn issue_page(detail: &IssueDetail, project: Option<&str>) -> String 
         ("kind", Some(issue.kind.clone())),
         ("priority", Some(issue.priority_value.to_string())),
         ("boost", Some(issue.boost).filter(|boost| *boost != 0).map(|boost| boost.to_string())),
+        ("labels", label_names(issue)),
         ("project", project.map(str::to_owned)),
         ("parent", detail.parent.as_ref().map(|parent| parent_line(parent, issue))),
         ("held", held_line(issue)),
@@ -58,6 +67,7 @@ pub(crate) fn issue_page(detail: &IssueDetail, project: Option<&str>) -> String 
         ("started", issue.started_at.clone()),
         ("completed", issue.completed_at.clone()),
         ("source", issue.signal_source.clone()),
+        ("key", issue.external_key.clone()),
         ("dispatch", issue.dispatch.as_ref().map(dispatch_line)),
         ("last error", issue.last_error.clone()),
         ("asked", issue.question.clone()),
@@ -80,6 +90,11 @@ pub(crate) fn issue_page(detail: &IssueDetail, project: Option<&str>) -> String 
         let _ = writeln!(page, "\nresult:\n{}", clean_text(&format!("{result:#}")));
     }
     page
+}
+
+fn label_names(issue: &Issue) -> Option<String> {
+    let names: Vec<&str> = issue.labels.iter().map(|label| label.name.as_str()).collect();
+    Some(names.join(", ")).filter(|names| !names.is_empty())
 }
 
 fn commits_line(issue: &Issue) -> String {
@@ -227,6 +242,11 @@ mod tests {
         (issue.boost, issue.depth, issue.gated_by_parent) = (-5, 1, true);
         (issue.held, issue.open_blockers, issue.input_artifact) = (true, 2, Some("out/plan.md".to_owned()));
         (issue.needs, issue.owner) = (vec!["gpu".to_owned(), "rust".to_owned()], Some("ann".to_owned()));
+        issue.labels = serde_json::from_value(json!([
+            {"id": "0199", "name": "bug", "color": "red"}, {"id": "0199", "name": "web\u{1b}", "color": "red"}
+        ]))
+        .unwrap();
+        issue.external_key = Some("github:acme/web#12".to_owned());
         detail.parent = serde_json::from_value(brief(7, "running")).unwrap();
         detail.children = serde_json::from_value(json!([brief(43, "queued"), brief(44, "done")])).unwrap();
         detail.relations = serde_json::from_value(json!([{
@@ -241,6 +261,7 @@ mod tests {
           kind        task
           priority    50
           boost       -5
+          labels      bug, web�
           project     apollo
           parent      #7 T (plan, running); depth 1, waits for it
           held        yes, by 2 open blockers
@@ -250,6 +271,7 @@ mod tests {
           doors       pull, run
           attempt     2 (at most 3 retries)
           created     2026-01-01T00:00:00Z
+          key         github:acme/web#12
 
         relations:
           blocked by #8 T (plan, queued)
@@ -258,6 +280,22 @@ mod tests {
           #43 T (plan, queued)
           #44 T (plan, done)
         ");
+    }
+
+    #[test]
+    fn labels_are_listed_where_there_are_any() {
+        let plain = detail().issue;
+        let heading = |issues: &[Issue]| {
+            let text = issue_table(issues).render(crate::output::Style::Plain);
+            text.lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert!(!heading(std::slice::from_ref(&plain))[0].contains("LABELS"));
+        let labels = serde_json::from_value(json!([{"id": "0199", "name": "bug", "color": "red"}])).unwrap();
+        let labelled = Issue { labels, ..plain.clone() };
+        let lines = heading(&[plain, labelled]);
+        assert!(lines[0].contains("KIND  LABELS  TITLE"), "{lines:?}");
+        assert!(lines[1].contains("task  -       Fix"), "{lines:?}");
+        assert!(lines[2].contains("task  bug     Fix"), "{lines:?}");
     }
 
     #[test]

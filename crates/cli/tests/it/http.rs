@@ -2,22 +2,32 @@
 
 mod artifacts;
 mod bad_input;
+mod dashboard;
 mod dispatches;
 mod doctor;
 mod events;
 mod guard;
 mod hierarchy;
 mod inbox;
+mod instructions;
 mod issues;
+mod labels;
 mod limits;
 mod line;
+mod page;
 mod patches;
 mod projects;
+mod prompts;
 mod relations;
 mod reports;
+mod reviews;
 mod rules;
+mod signals;
+mod strangers;
+mod templates;
 mod tokens;
 mod waiting;
+mod webhooks;
 mod why;
 
 use serde_json::{Value, json};
@@ -49,6 +59,49 @@ pub(crate) fn create(desk: &Desk, more: &Value) -> Value {
 #[track_caller]
 pub(crate) fn claim(desk: &Desk, agent: &str) -> Value {
     desk.send(&get("/api/dispatch/next").agent(agent)).expect(200)
+}
+
+/// Creates a template that asks for more than the shipped ones do, with one version; returns it as it is then.
+#[track_caller]
+pub(crate) fn template(desk: &Desk, slug: &str, more: &Value, content: &str) -> Value {
+    let mut body = json!({"slug": slug, "name": slug, "specificity": 90});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    desk.send_as_person(post("/api/templates", &body)).expect(201);
+    version(desk, slug, content);
+    desk.send_as_person(get(&format!("/api/templates/{slug}"))).expect(200)["data"].clone()
+}
+
+/// Adds a version to a template; returns it.
+#[track_caller]
+pub(crate) fn version(desk: &Desk, slug: &str, content: &str) -> Value {
+    let path = format!("/api/templates/{slug}/versions");
+    desk.send_as_person(post(&path, &json!({"content": content}))).expect(201)["data"].clone()
+}
+
+/// Promotes a version, by its number.
+#[track_caller]
+pub(crate) fn promote(desk: &Desk, slug: &str, number: i64) -> Value {
+    let path = format!("/api/templates/{slug}/versions/{number}/promote");
+    desk.send_as_person(post(&path, &Value::Null)).expect(200)["data"].clone()
+}
+
+/// Returns the request for a review by a person, with the same mark for everything.
+pub(crate) fn review(version: &Value, issue: &Value, mark: i64) -> Request {
+    let body = json!({
+        "versionId": version, "issueId": issue, "clarity": mark, "completeness": mark, "relevance": mark
+    });
+    post("/api/prompt-reviews", &body)
+}
+
+/// Returns the prompt an issue would get, and what it would be made by.
+#[track_caller]
+pub(crate) fn preview(desk: &Desk, number: &Value) -> Value {
+    desk.send_as_person(get(&format!("/api/templates/preview/{number}"))).expect(200)
+}
+
+/// Returns the labels' names.
+pub(crate) fn label_names(issue: &Value) -> Vec<&str> {
+    issue["labels"].as_array().unwrap().iter().map(|label| label["name"].as_str().unwrap()).collect()
 }
 
 /// Returns a report by whoever holds the dispatch's token.

@@ -113,8 +113,13 @@ fn config_show_names_each_origin() {
     server.hosts                         []                              default
     server.trust_agent_id                false                           default
     server.rate_limit                    auto                            default
+    server.public_url                    none                            default
     leases.pull_secs                     3600                            default
     events.keep_days                     30                              default
+    prompts.ask_for_reviews              true                            default
+    webhooks.github_secret               none                            default
+    webhooks.sentry_secret               none                            default
+    webhooks.posthog_secret              none                            default
     profile.name                         pipeline                        default
     profile.priority_weight              1                               default
     profile.signal                       50                              default

@@ -10,7 +10,9 @@ use extraboard_core::gate::{Claimer, Nothing};
 use extraboard_core::id::TaskRef;
 use extraboard_core::task::Task;
 use extraboard_desk::{Claim, Desk, Loops, Settings};
-use extraboard_store::verbs::{Claimed, IdempotencyKey, RulesEdit, TaskCreate, TaskDraft, TaskGet, TaskView};
+use extraboard_store::verbs::{
+    Claimed, IdempotencyKey, Render, RulesEdit, TaskCreate, TaskDraft, TaskGet, TaskView,
+};
 use extraboard_store::{Opening, Store};
 use extraboard_testkit::postgres::Relay;
 
@@ -173,7 +175,8 @@ async fn open_desk(
 ) -> (Desk, Loops) {
     let opening = Opening { now: clock.now(), note: "a test".to_owned() };
     let store = Store::open(url, &opening).await.expect("the store opens");
-    let settings = Settings { pull_lease: LEASE, events_kept: EVENTS_KEPT, render: Arc::new(prompt), rules };
+    let settings =
+        Settings { pull_lease: LEASE, events_kept: EVENTS_KEPT, render: Render::plain(prompt), rules };
     let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) = (clock.clone(), entropy.clone());
     Desk::new(store, clock, entropy, settings).await.expect("the desk starts")
 }

@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
+use extraboard_api::client::Imported;
 use extraboard_api::comment::{Comment, CommentCreate};
 use extraboard_api::dispatch::{QueueEntry, QueueQuery};
 use extraboard_api::inbox::InboxQuery;
 use extraboard_api::issue::IssueCreate;
 use extraboard_api::relation::RelationCreate;
+use extraboard_api::signal::{SignalCreate, SignalCreated};
 use extraboard_api::why::{Why, WhyQuery};
 use serde_json::{Value, json};
 
@@ -40,10 +42,41 @@ pub(super) async fn create(call: &Call<'_>, params: params::Create) -> Result<Re
         owner: params.owner,
         input_artifact: params.input_artifact,
         blocked_by: params.blocked_by,
+        label_ids: params.labels,
+        external_key: params.external_key,
     };
-    let issue = call.client.issue_create(&create, None).await.map_err(|error| Refusal::of(&error))?;
-    let text = format!("Created #{}, “{}”; its status is {}.", issue.number, issue.title, issue.status);
-    Ok(Reply::new(text, json!({"issue": brief(&issue)})))
+    let answer = call.client.issue_import(&create).await;
+    let (issue, imported) = answer.map_err(|error| Refusal::of(&error))?;
+    let done = match imported {
+        Imported::Created => "Created",
+        Imported::Known => {
+            "Nothing was created or changed, because there is one with that externalKey already:"
+        }
+    };
+    let text = format!("{done} #{}, “{}”; its status is {}.", issue.number, issue.title, issue.status);
+    let created = imported == Imported::Created;
+    Ok(Reply::new(text, json!({"issue": brief(&issue), "created": created})))
+}
+
+pub(super) async fn signal(call: &Call<'_>, params: params::Signal) -> Result<Reply, Refusal> {
+    let create = SignalCreate {
+        source: params.source,
+        source_id: None,
+        kind: params.kind,
+        severity: params.severity,
+        payload: Value::Object(params.payload),
+        project_id: params.project,
+    };
+    let taken = call.client.signal_create(&create, None).await.map_err(|error| Refusal::of(&error))?;
+    let SignalCreated { signal, issue } = taken;
+    let text = format!(
+        "The desk took it in and made #{} of it, “{}”; its status is {}.",
+        issue.number, issue.title, issue.status
+    );
+    // The payload is left out: the model has just written it.
+    let signal =
+        json!({"id": signal.id, "source": signal.source, "type": signal.kind, "severity": signal.severity});
+    Ok(Reply::new(text, json!({"signal": signal, "issue": brief(&issue)})))
 }
 
 pub(super) async fn relate(call: &Call<'_>, params: params::Relate) -> Result<Reply, Refusal> {

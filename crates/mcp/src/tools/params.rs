@@ -6,7 +6,7 @@ use extraboard_api::issue_ref::IssueRef;
 use extraboard_api::work::{Commit, PullRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::session::Which;
 
@@ -113,6 +113,33 @@ report! {
     }
 }
 
+/// The parameters of `review`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Review {
+    /// Whether you could understand the prompt, from 1 (hardly) to 5 (at once).
+    #[schemars(range(min = 1, max = 5))]
+    pub(super) clarity: i64,
+    /// Whether all you needed to know stood in it, from 1 (hardly anything) to 5 (everything).
+    #[schemars(range(min = 1, max = 5))]
+    pub(super) completeness: i64,
+    /// Whether what stood in it was of use for this task, from 1 (hardly anything) to 5 (everything).
+    #[schemars(range(min = 1, max = 5))]
+    pub(super) relevance: i64,
+    /// What was missing, wrong or in the way, and what you would write instead; at most 20,000 characters.
+    pub(super) feedback: Option<String>,
+    /// The id of the dispatch; only needed if this session holds several.
+    dispatch: Option<String>,
+    /// The number of its issue, instead of the dispatch's id.
+    number: Option<i64>,
+}
+
+impl Review {
+    pub(super) fn which(&self) -> Which {
+        Which { dispatch: self.dispatch.clone(), number: self.number }
+    }
+}
+
 /// Declares parameters that say who asks, and for what work.
 macro_rules! claimer {
     ($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }) => {
@@ -145,6 +172,7 @@ macro_rules! claimer {
                     capabilities: list(&self.capabilities),
                     owner: self.owner.clone(),
                     adapter: None,
+                    door: None,
                     provider: self.provider.clone(),
                     account: self.account.clone(),
                 }
@@ -235,6 +263,11 @@ pub(super) struct Create {
     pub(super) signal_payload: Option<Value>,
     /// The hypothesis, as a JSON object.
     pub(super) hypothesis: Option<Value>,
+    /// The labels it gets, by name or uuid: at most 50, which the desk has already.
+    pub(super) labels: Option<Vec<String>>,
+    /// A name of your own for it, such as `issue-42-step-1`, of at most 300 characters: if a task has that name
+    /// already, you get that one, unchanged, instead of a second one.
+    pub(super) external_key: Option<String>,
 }
 
 /// The parameters of `relate`.
@@ -249,6 +282,25 @@ pub(super) struct Relate {
     pub(super) kind: String,
     /// The other task, by number or uuid.
     pub(super) to: IssueRef,
+}
+
+/// The parameters of `signal`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Signal {
+    /// Who or what noticed it, such as ci or nightly-tests; at most 200 characters.
+    pub(super) source: String,
+    /// What sort of thing happened, such as build.failed; at most 200 characters.
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    /// How bad it is; the task's priority comes of it.
+    #[schemars(extend("enum" = ["low", "medium", "high", "critical"]))]
+    pub(super) severity: String,
+    /// All that is known, as a JSON object of at most 256 KiB. Its `message` (or `title`) becomes the task's title:
+    /// say there in one line what happened.
+    pub(super) payload: Map<String, Value>,
+    /// Its project, by name or uuid.
+    pub(super) project: Option<String>,
 }
 
 /// The parameters of `comment`.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use extraboard_api::claimer::{ClaimerQuery, NextQuery};
 use extraboard_api::client::{Claim, Client, ClientError};
-use extraboard_api::dispatch::{Ask, Complete, Fail, Heartbeat, Next, Release, ReportReply};
+use extraboard_api::dispatch::{Ask, Complete, DispatchMeta, Fail, Heartbeat, Next, Release, ReportReply};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -55,8 +55,14 @@ fn handed_out(next: &Next, others: &[String]) -> Reply {
         "dispatch": {"id": dispatch.id, "attempt": dispatch.attempt, "leaseSeconds": lease},
         "issue": brief(issue),
         "prompt": next.prompt,
-        "meta": next.meta,
+        // The session knows the rest, and what can be had by a tool needs no address.
+        "meta": next.meta.as_ref().map(|meta| {
+            json!({"templateSlug": meta.template_slug, "versionNumber": meta.version_number})
+        }),
     });
+    if let Some(meta) = &next.meta {
+        let _ = write!(text, " Its prompt was made by {}.", maker(meta));
+    }
     if let Some(prompt) = &next.prompt {
         let _ = write!(text, "\n\nThe prompt:\n\n{}", prompt.trim_end());
     } else {
@@ -65,6 +71,11 @@ fn handed_out(next: &Next, others: &[String]) -> Reply {
         data["issue"]["description"] = json!(issue.description);
     }
     Reply::new(text, data)
+}
+
+/// Returns what made a prompt, in words.
+pub(super) fn maker(meta: &DispatchMeta) -> String {
+    format!("version {} of the template {}", meta.version_number, meta.template_slug)
 }
 
 fn nothing(reason: &str, retry_after_secs: Option<u64>) -> Reply {
@@ -96,6 +107,7 @@ pub(super) fn with_defaults(said: ClaimerQuery, defaults: &ClaimerQuery) -> Clai
         capabilities: said.capabilities.or(defaults.capabilities),
         owner: said.owner.or(defaults.owner),
         adapter: said.adapter.or(defaults.adapter),
+        door: None,
         provider: said.provider.or(defaults.provider),
         account: said.account.or(account),
     }
@@ -242,6 +254,7 @@ mod tests {
             owner: Some("ann".to_owned()),
             provider: Some("anthropic".to_owned()),
             account: Some("team".to_owned()),
+            door: None,
             adapter: Some("claude".to_owned()),
             ..ClaimerQuery::default()
         };

@@ -116,14 +116,7 @@ fn usual(script: &mut Script, line: &str) -> Answer {
         ["POST", "api", "dispatch", "next", ..] => {
             script.claims += 1;
             let (n, lease) = (script.claims, script.lease_secs);
-            Answer::Json(
-                200,
-                json!({
-                    "issue": issue(40 + n, "in_progress"), "prompt": format!("Do task {}.", 40 + n), "meta": null,
-                    "dispatch": {"id": format!("d{n}"), "attempt": 1, "fence": 1, "token": format!("xbd_{n}"),
-                                 "leaseSeconds": lease}
-                }),
-            )
+            Answer::Json(200, next(n, lease, &meta()))
         }
         ["POST", "api", "dispatches", id, report] => {
             let number = 40 + id.trim_start_matches('d').parse::<i64>().unwrap_or(0);
@@ -145,9 +138,34 @@ fn usual(script: &mut Script, line: &str) -> Answer {
         ["GET", "api", "issues", number] => {
             Answer::Json(200, json!({"data": issue(number.parse().unwrap_or(0), "todo")}))
         }
+        ["POST", "api", "prompt-reviews"] => Answer::Json(
+            201,
+            json!({"data": {
+                "id": "r1", "versionId": "v2", "issueId": "uuid-41", "clarity": 4, "completeness": 5,
+                "relevance": 3, "feedback": null, "authorType": "agent", "authorName": "curly",
+                "createdAt": "2026-01-01T00:00:00Z"
+            }}),
+        ),
         ["POST", "api", "issues"] => Answer::Json(201, json!({"data": issue(77, "triage")})),
         _ => Answer::Json(404, json!({"error": "There is no such thing.", "code": "not_found"})),
     }
+}
+
+/// Returns the answer to a claim: dispatch `d<n>` of issue 40 + n.
+pub(crate) fn next(n: i64, lease_secs: i64, meta: &Value) -> Value {
+    json!({
+        "issue": issue(40 + n, "in_progress"), "prompt": format!("Do task {}.", 40 + n), "meta": meta,
+        "dispatch": {"id": format!("d{n}"), "attempt": 1, "fence": 1, "token": format!("xbd_{n}"),
+                     "leaseSeconds": lease_secs}
+    })
+}
+
+/// Returns what prompts are made by.
+fn meta() -> Value {
+    json!({
+        "templateSlug": "task-execution", "templateId": "t1", "versionId": "v2", "versionNumber": 2,
+        "reviewUrl": "POST /api/prompt-reviews"
+    })
 }
 
 /// Returns the answer to a report.

@@ -15,6 +15,8 @@ mod orders;
 #[cfg(test)]
 mod resources;
 #[cfg(test)]
+mod review;
+#[cfg(test)]
 mod tools;
 #[cfg(test)]
 mod work;

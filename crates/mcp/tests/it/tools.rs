@@ -4,18 +4,20 @@ use extraboard_mcp::HttpSettings;
 use serde_json::json;
 
 use super::client::{Endpoint, Session, none, stdio};
-use super::desk::{Answer, FakeDesk};
+use super::desk::{Answer, FakeDesk, issue};
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 15] = [
     "claim",
     "heartbeat",
     "progress",
+    "review",
     "complete",
     "fail",
     "release",
     "ask",
     "create",
     "relate",
+    "signal",
     "queue",
     "why",
     "comment",
@@ -63,6 +65,24 @@ async fn a_claim_shows_what_it_takes() {
 }
 
 #[tokio::test]
+async fn a_review_and_a_signal_show_what_they_take() {
+    let desk = FakeDesk::start().await;
+    let stdio = stdio(&desk).await;
+    let tools = stdio.session.client.list_all_tools().await.unwrap();
+    let schema = |name: &str| tools.iter().find(|tool| tool.name == name).unwrap().schema_as_json_value();
+    let review = schema("review");
+    assert_eq!(review["required"], json!(["clarity", "completeness", "relevance"]));
+    for mark in ["clarity", "completeness", "relevance"] {
+        let mark = &review["properties"][mark];
+        assert_eq!((&mark["minimum"], &mark["maximum"]), (&json!(1), &json!(5)));
+    }
+    let signal = schema("signal");
+    assert_eq!(signal["required"], json!(["source", "type", "severity", "payload"]));
+    assert_eq!(signal["properties"]["payload"]["type"], "object");
+    assert_eq!(signal["properties"]["severity"]["enum"], json!(["low", "medium", "high", "critical"]));
+}
+
+#[tokio::test]
 async fn bad_parameters_are_refused_with_what_is_wrong() {
     let desk = FakeDesk::start().await;
     let stdio = stdio(&desk).await;
@@ -74,6 +94,18 @@ async fn bad_parameters_are_refused_with_what_is_wrong() {
         ("complete", json!({"commits": [{"message": "no sha"}]}), "missing field `sha`"),
         ("progress", json!({}), "missing field `progress`"),
         ("why", json!({"issue": true}), "the uuid or the number of an issue"),
+        ("review", json!({"clarity": 5, "completeness": 5}), "missing field `relevance`"),
+        ("review", json!({"clarity": 4.5, "completeness": 5, "relevance": 5}), "floating point `4.5`"),
+        ("review", json!({"clarity": 0, "completeness": 5, "relevance": 5}), "clarity is 0"),
+        ("review", json!({"clarity": 1, "completeness": 6, "relevance": 5}), "completeness is 6"),
+        ("review", json!({"clarity": 1, "completeness": 5, "relevance": -1}), "marks are from 1 to 5"),
+        ("signal", json!({"source": "ci", "type": "build", "severity": "low"}), "missing field `payload`"),
+        (
+            "signal",
+            json!({"source": "ci", "type": "build", "severity": "low", "payload": "red"}),
+            "invalid type: string \"red\"",
+        ),
+        ("create", json!({"title": "x", "type": "task", "labels": "bug"}), "expected a sequence"),
     ] {
         let said = stdio.session.refused(tool, arguments).await;
         assert_eq!(said.code(), "bad_parameters");
@@ -142,6 +174,55 @@ async fn looking_and_adding_go_to_their_routes() {
     let said = session.call("comment", json!({"issue": 9})).await;
     assert!(said.text.contains("curly (comment, 2026-01-01T00:00:00Z): Hm."), "{}", said.text);
     assert_eq!(session.refused("comment", json!({"body": "where?"})).await.code(), "nothing_held");
+}
+
+#[tokio::test]
+async fn a_task_is_created_with_labels_and_once_for_its_key() {
+    let desk = FakeDesk::start().await;
+    let session = stdio(&desk).await.session;
+    let task = json!({"title": "x", "type": "task", "labels": ["bug", "uuid-l"], "externalKey": "issue-9-1"});
+    let said = session.call("create", task.clone()).await;
+    assert_eq!((&said.data["created"], &said.data["issue"]["number"]), (&json!(true), &json!(77)));
+    assert_eq!(said.text, "Created #77, “Task 77”; its status is triage.");
+    let body =
+        json!({"title": "x", "type": "task", "labelIds": ["bug", "uuid-l"], "externalKey": "issue-9-1"});
+    assert_eq!(desk.seen("POST /api/issues")[0].body, body);
+
+    desk.once("POST /api/issues", Answer::Json(200, json!({"data": issue(12, "done")})));
+    let said = session.call("create", task).await;
+    assert_eq!((&said.data["created"], &said.data["issue"]["number"]), (&json!(false), &json!(12)));
+    assert_eq!(
+        said.text,
+        "Nothing was created or changed, because there is one with that externalKey already: #12, “Task 12”; its \
+         status is done."
+    );
+}
+
+#[tokio::test]
+async fn a_signal_becomes_a_task() {
+    let desk = FakeDesk::start().await;
+    let session = stdio(&desk).await.session;
+    let signal = json!({
+        "id": "s1", "source": "ci", "sourceId": null, "type": "build.failed", "severity": "high",
+        "payload": {"message": "red"}, "issueId": "uuid-78", "createdAt": "2026-01-01T00:00:00Z"
+    });
+    let pair = json!({"data": {"signal": signal, "issue": issue(78, "triage")}});
+    desk.once("POST /api/signals", Answer::Json(201, pair));
+    let told = json!({
+        "source": "ci", "type": "build.failed", "severity": "high", "payload": {"message": "red"},
+        "project": "apollo"
+    });
+    let said = session.call("signal", told).await;
+    assert_eq!(said.text, "The desk took it in and made #78 of it, “Task 78”; its status is triage.");
+    assert_eq!(said.data["issue"]["number"], 78);
+    let short = json!({"id": "s1", "source": "ci", "type": "build.failed", "severity": "high"});
+    assert_eq!(said.data["signal"], short);
+    let seen = &desk.seen("POST /api/signals")[0];
+    let body = json!({
+        "source": "ci", "type": "build.failed", "severity": "high", "payload": {"message": "red"},
+        "projectId": "apollo"
+    });
+    assert_eq!((&seen.body, seen.agent.as_deref()), (&body, Some("curly")));
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ pub(crate) fn project(view: ProjectView) -> Project {
         has_active_goal,
         workspace: project.workspace,
         run_limit: project.run_limit,
+        settings: project.settings.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
         issue_counts: None,
         created_at: time(project.created_at),
         updated_at: time(project.updated_at),

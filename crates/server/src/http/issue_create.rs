@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use extraboard_api::envelope::One;
 use extraboard_api::issue::{Issue, IssueCreate};
 use extraboard_api::issue_ref::IssueRef;
+use extraboard_core::caller::Caller;
 use extraboard_core::doors::Doors;
 use extraboard_core::id::{RelationId, TaskRef};
 use extraboard_core::kind::Kind;
@@ -15,7 +16,7 @@ use extraboard_core::priority::{Level, Priority};
 use extraboard_core::state::State as TaskState;
 use extraboard_core::status::Status;
 use extraboard_core::task::MAX_RETRIES_DEFAULT;
-use extraboard_store::verbs::{TaskCreate, TaskDraft};
+use extraboard_store::verbs::{Imported, TaskCreate, TaskDraft, TaskGet, TaskImport};
 
 use crate::app::App;
 use crate::convert;
@@ -34,11 +35,33 @@ pub(crate) async fn handle(
     Body(body): Body<IssueCreate>,
 ) -> Result<(StatusCode, Json<One<Issue>>), ApiError> {
     let draft = draft(&body, || app.desk.new_relation_id())?;
+    check_scope(&app, &caller, &draft).await?;
     let key = key.used_for(&serde_json::to_string(&body).unwrap_or_default());
+    let has_key = draft.external_key.is_some();
     let create = TaskCreate { ctx: app.desk.ctx(caller), id: app.desk.new_task_id(), draft, key };
-    let task = app.desk.write(create).await?;
+    let (status, task) = if has_key {
+        match app.desk.write(TaskImport { create }).await? {
+            Imported::Created(task) => (StatusCode::CREATED, task),
+            Imported::Known(task) => (StatusCode::OK, task),
+        }
+    } else {
+        (StatusCode::CREATED, app.desk.write(create).await?)
+    };
     app.wrote(&task);
-    Ok((StatusCode::CREATED, Json(One { data: convert::issue(task, None) })))
+    Ok((status, Json(One { data: convert::issue(task, None) })))
+}
+
+/// Keeps a dispatch token to parts of its own issue, where tokens count.
+async fn check_scope(app: &App, caller: &Caller, draft: &TaskDraft) -> Result<(), ApiError> {
+    let Caller::Holder { dispatch, .. } = caller else { return Ok(()) };
+    if app.is_loopback() {
+        return Ok(());
+    }
+    let own = match draft.parent {
+        Some(task) => app.desk.read(TaskGet { task }).await?.task.dispatch == Some(*dispatch),
+        None => false,
+    };
+    if own { Ok(()) } else { Err(ApiError::OutOfScope(*dispatch)) }
 }
 
 fn draft(body: &IssueCreate, new_relation_id: impl Fn() -> RelationId) -> Result<TaskDraft, ApiError> {
@@ -87,6 +110,8 @@ fn standing(problems: &mut Problems, body: &IssueCreate) -> TaskDraft {
         boost,
         needs: needs.unwrap_or_default(),
         owner: body.owner.clone(),
+        labels: body.label_ids.as_deref().map(|labels| problems.labels(labels)).unwrap_or_default(),
+        external_key: body.external_key.as_ref().map(|key| problems.external_key(key)),
         project: project.map(|text| problems.project_ref("projectId", text)),
         parent: parent.and_then(|parent| problems.issue_ref("parentId", parent.as_str())),
         gated_by_parent: body.gated_by_parent.unwrap_or(false),

@@ -25,8 +25,6 @@ pub(crate) async fn handle(
         issue: convert::issue(view.task, view.dispatch.as_ref()),
         parent: around.parent.as_ref().map(convert::brief),
         children: around.children.iter().map(convert::brief).collect(),
-        // Trackers show labels; a desk has none.
-        labels: Vec::new(),
         relations: around.related.iter().map(|related| convert::relation(id, related)).collect(),
     };
     Ok(Json(One { data: detail }))

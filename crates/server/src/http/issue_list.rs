@@ -7,7 +7,8 @@ use axum::extract::State;
 use extraboard_api::issue::{IssueList, IssueQuery};
 use extraboard_core::id::TaskNumber;
 use extraboard_core::status::Status;
-use extraboard_store::verbs::{TaskFilter, TaskList};
+use extraboard_core::task::EXTERNAL_KEY_CHARS_MAX;
+use extraboard_store::verbs::{LabelRef, TaskFilter, TaskList};
 
 use crate::app::App;
 use crate::convert;
@@ -35,6 +36,11 @@ fn list(query: &IssueQuery) -> Result<TaskList, ApiError> {
     let level = query.priority.and_then(|number| problems.level(number));
     let project = query.project_id.as_deref().map(|text| problems.project_ref("projectId", text));
     let parent = query.parent_id.as_deref().and_then(|text| problems.issue_ref("parentId", text));
+    for (field, text) in [("labelId", &query.label_id), ("externalKey", &query.external_key)] {
+        if let Some(text) = text {
+            problems.name(field, text, EXTERNAL_KEY_CHARS_MAX);
+        }
+    }
     let page = problems.page(query.limit, query.offset);
     let after = query.cursor.as_deref().map_or(Some(0), |cursor| cursor.parse().ok().filter(|n| *n >= 0));
     if after.is_none() {
@@ -48,6 +54,8 @@ fn list(query: &IssueQuery) -> Result<TaskList, ApiError> {
             priority: level.map(extraboard_core::priority::Level::range),
             project,
             parent,
+            label: query.label_id.as_deref().map(LabelRef::new),
+            external_key: query.external_key.clone(),
         },
         after: TaskNumber(after.unwrap_or(0)),
         offset: page.offset,

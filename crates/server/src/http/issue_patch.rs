@@ -99,6 +99,7 @@ fn standing(problems: &mut Problems, body: &IssuePatch) -> TaskEdit {
         boost: body.boost,
         needs: body.needs.as_ref().and_then(|needs| problems.capabilities("needs", needs)),
         owner: body.owner.clone(),
+        labels: body.label_ids.as_deref().map(|labels| problems.labels(labels)),
         project: project.map(|text| text.as_ref().map(|text| problems.project_ref("projectId", text))),
         parent: parent
             .map(|parent| parent.as_ref().and_then(|parent| problems.issue_ref("parentId", parent.as_str()))),

@@ -75,7 +75,7 @@ async fn claim(
         _ => app.desk.deliver(claim).await?,
     };
     match answer {
-        Ok(delivery) => hand_out(app, delivery),
+        Ok(delivery) => hand_out(app, delivery).await,
         Err(nothing) => {
             let reason = ("extraboard-reason", nothing.as_str().to_owned());
             let retry_after = ("retry-after", app.desk.poll_interval_secs().to_string());
@@ -84,14 +84,14 @@ async fn claim(
     }
 }
 
-fn hand_out(app: &App, delivery: Delivery) -> Result<Response, ApiError> {
+async fn hand_out(app: &App, delivery: Delivery) -> Result<Response, ApiError> {
     let lost = || Error::Broken("a delivery without a task".to_owned());
     let work = delivery.claimed().ok_or_else(lost)?;
     let dispatch = &work.dispatch;
     let next = Next {
         issue: convert::issue(work.task.clone(), Some(dispatch)),
-        prompt: dispatch.prompt.clone(),
-        meta: None,
+        prompt: convert::prompt(&app.settings.key, dispatch),
+        meta: app.meta(dispatch).await?,
         dispatch: convert::ticket(&app.settings.key, dispatch),
     };
     delivered::json(&next, delivery)

@@ -39,5 +39,6 @@ fn patch(body: ProjectCreate) -> ProjectPatch {
         goal_id: body.goal_id.map(Some),
         workspace: body.workspace.map(Some),
         run_limit: body.run_limit.map(Some),
+        settings: body.settings,
     }
 }

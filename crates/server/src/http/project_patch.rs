@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use extraboard_api::envelope::One;
 use extraboard_api::project::{Project, ProjectPatch};
+use extraboard_api::settings::ProjectSettings;
 use extraboard_core::id::GoalId;
 use extraboard_core::project::NAME_CHARS_MAX;
 use extraboard_store::verbs::{self, ProjectEdit, ProjectRef};
@@ -59,10 +60,20 @@ pub(super) fn edit(body: &ProjectPatch) -> Result<ProjectEdit, ApiError> {
         goal: goal.map(|text| text.as_ref().and_then(|text| goal_ref(&mut problems, text))),
         workspace: body.workspace.clone(),
         run_limit: body.run_limit,
+        settings: body.settings.as_ref().map(|settings| settings_text(&mut problems, settings)),
     };
     // Where a value could not be read the edit leaves or clears something; it goes no further.
     problems.check()?;
     Ok(edit)
+}
+
+/// Returns settings as they are stored; none are stored as nothing.
+fn settings_text(problems: &mut Problems, settings: &ProjectSettings) -> Option<String> {
+    for problem in settings.problems() {
+        problems.add(&format!("settings.{}", problem.field), problem.message);
+    }
+    let text = serde_json::to_string(settings).unwrap_or_default();
+    (*settings != ProjectSettings::default()).then_some(text)
 }
 
 /// Checks that a project can be told by its name, also in a path.

@@ -24,12 +24,28 @@ use extraboard_api::token::{Token, TokenCreate, TokenCreated};
 use extraboard_api::why::{Why, WhyQuery};
 use serde_json::{Value, json};
 
+use super::loops;
 use super::operation::{Operation, operation};
 
 /// Returns every operation, in the order of `docs/api.md`.
 pub(super) fn all() -> Vec<Operation> {
-    [issues(), verbs(), around(), taking(), reporting(), projects(), goals(), inbox(), events(), desk()]
-        .concat()
+    [
+        issues(),
+        verbs(),
+        around(),
+        loops::labels(),
+        loops::signals(),
+        loops::templates(),
+        loops::dashboard(),
+        taking(),
+        reporting(),
+        projects(),
+        goals(),
+        inbox(),
+        events(),
+        desk(),
+    ]
+    .concat()
 }
 
 fn issues() -> Vec<Operation> {
@@ -40,6 +56,7 @@ fn issues() -> Vec<Operation> {
             .answers::<IssueList>(200, "a page of issues, oldest first"),
         key(issue("post", "/api/issues", "createIssue", "Create an issue"))
             .body::<IssueCreate>()
+            .answers::<One<Issue>>(200, "the issue that has that external key")
             .answers::<One<Issue>>(201, "the new issue"),
         issue("get", "/api/issues/{id}", "getIssue", "Show an issue")
             .answers::<One<IssueDetail>>(200, "the issue, and what stands around it"),
@@ -60,7 +77,7 @@ fn issues() -> Vec<Operation> {
     ]
 }
 
-fn key(operation: Operation) -> Operation {
+pub(super) fn key(operation: Operation) -> Operation {
     let schema = json!({ "type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$" });
     operation.header("Idempotency-Key", "the same key does the same thing once", &schema)
 }

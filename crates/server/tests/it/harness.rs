@@ -11,7 +11,7 @@ use extraboard_core::task::Task;
 use extraboard_desk::{Desk, Settings};
 use extraboard_server::{Health, serve_metrics};
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{RulesEdit, TaskCreate, TaskDraft};
+use extraboard_store::verbs::{Render, RulesEdit, TaskCreate, TaskDraft};
 use extraboard_store::{Opening, Store};
 use extraboard_testkit::database::fresh_postgres_url;
 use extraboard_testkit::postgres::Relay;
@@ -57,7 +57,7 @@ impl TestServer {
         let settings = Settings {
             pull_lease: Span::from_mins(60),
             events_kept: Span::from_mins(60),
-            render: Arc::new(|task| task.title.clone()),
+            render: Render::plain(|task| task.title.clone()),
             rules: RulesEdit::default(),
         };
         let entropy = Arc::new(Counting(AtomicU64::new(0)));

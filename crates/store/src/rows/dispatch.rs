@@ -17,7 +17,8 @@ macro_rules! dispatch_columns {
         "d.id, d.task, d.attempt, d.fence, d.holder, d.door, d.kind, d.project, d.adapter, d.provider, \
          d.account, d.phase, d.reason, d.closed_at, d.outcome, \
          d.lease_micros, d.lease_until, d.started_at, d.heartbeat_at, d.progress, d.result, d.error, \
-         d.retryable, d.cost_micros, d.tokens_in, d.tokens_out, d.prompt"
+         d.retryable, d.cost_micros, d.tokens_in, d.tokens_out, d.prompt, d.version, \
+         d.summary"
     };
 }
 
@@ -50,6 +51,8 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Dispatch, Error> {
         tokens_in: row.opt_int()?,
         tokens_out: row.opt_int()?,
         prompt: row.opt_text()?,
+        version: row.opt_parse()?,
+        summary: row.opt_text()?,
     })
 }
 
@@ -92,8 +95,8 @@ pub(crate) async fn lock<T: Tx>(tx: &mut T, id: DispatchId) -> Result<Dispatch, 
 }
 
 const INSERT: &str = "INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, \
-       lease_until, started_at, heartbeat_at, prompt, kind, project, adapter, provider, account) \
-     VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8 + $7, $8, $8, $9, $10, $11, $12, $13, $14)";
+       lease_until, started_at, heartbeat_at, prompt, kind, project, adapter, provider, account, version) \
+     VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8 + $7, $8, $8, $9, $10, $11, $12, $13, $14, $15)";
 
 /// Inserts a dispatch that was just opened.
 pub(crate) async fn insert<T: Tx>(tx: &mut T, dispatch: &Dispatch) -> Result<(), Error> {
@@ -116,13 +119,14 @@ fn insert_row(dispatch: &Dispatch) -> Vec<Value> {
         &dispatch.adapter,
         dispatch.account.as_ref().map(|account| account.provider.clone()),
         dispatch.account.as_ref().map(|account| account.account.clone()),
+        dispatch.version.map(|version| version.to_string()),
     ]
 }
 
 const UPDATE: &str = "UPDATE dispatch \
      SET phase = $3, reason = $4, closed_at = $5, outcome = $6, lease_until = $7, heartbeat_at = $8, \
        progress = $9, result = $10, error = $11, cost_micros = $12, tokens_in = $13, tokens_out = $14, \
-       retryable = $15 \
+       retryable = $15, summary = $16 \
      WHERE id = $1 AND phase = $2";
 
 /// Writes a changed dispatch, provided it is still in the phase it was read in.
@@ -150,6 +154,7 @@ pub(crate) async fn update<T: Tx>(tx: &mut T, before: &Dispatch, after: &Dispatc
                 after.tokens_in,
                 after.tokens_out,
                 i64::from(after.retryable == Retryable::Yes),
+                &after.summary,
             ],
         )
         .await?;

@@ -5,7 +5,7 @@ use extraboard_core::id::{ProjectId, ProjectNumber};
 use extraboard_core::project::Project;
 
 use crate::error::Error;
-use crate::tx::{Tx, expect_rows, first};
+use crate::tx::{Sql, Tx, expect_rows, first};
 use crate::value::{Row, params};
 
 /// How a caller names a project.
@@ -37,7 +37,7 @@ impl std::fmt::Display for ProjectRef {
 macro_rules! project_columns {
     () => {
         "p.number, p.id, p.name, p.description, p.status, p.health, p.goal, p.workspace, p.run_limit, \
-         p.created_at, p.updated_at"
+         p.settings, p.created_at, p.updated_at"
     };
 }
 
@@ -55,6 +55,7 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Project, Error> {
         goal: row.opt_parse()?,
         workspace: row.opt_text()?,
         run_limit: row.opt_int()?,
+        settings: row.opt_text()?,
         created_at: Timestamp::from_micros(row.int()?),
         updated_at: Timestamp::from_micros(row.int()?),
     })
@@ -87,9 +88,24 @@ pub(crate) async fn lock<T: Tx>(tx: &mut T, project: &ProjectRef) -> Result<Proj
     from_row(&mut row.ok_or_else(|| Error::NoProject(project.clone()))?)
 }
 
+const MANY: Sql = Sql {
+    postgres: concat!("SELECT ", project_columns!(), " FROM project p WHERE p.number = ANY($1)"),
+    sqlite: concat!(
+        "SELECT ",
+        project_columns!(),
+        " FROM project p WHERE p.number IN (SELECT value FROM json_each($1))"
+    ),
+};
+
+/// Reads projects by their numbers, deleted or not.
+pub(crate) async fn get_many<T: Tx>(tx: &mut T, numbers: Vec<i64>) -> Result<Vec<Project>, Error> {
+    let rows = tx.query(MANY, params![numbers]).await?;
+    rows.into_iter().map(|mut row| from_row(&mut row)).collect()
+}
+
 const INSERT: &str = "INSERT INTO project (id, name, description, status, health, goal, workspace, \
-       run_limit, created_at, updated_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) \
+       run_limit, created_at, updated_at, settings) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10) \
      RETURNING number";
 
 /// Inserts a new project; its number comes from the database.
@@ -107,6 +123,7 @@ pub(crate) async fn insert<T: Tx>(tx: &mut T, project: &Project) -> Result<Proje
             &project.workspace,
             project.run_limit,
             project.created_at.as_micros(),
+            &project.settings,
         ],
     )
     .await?;
@@ -115,7 +132,7 @@ pub(crate) async fn insert<T: Tx>(tx: &mut T, project: &Project) -> Result<Proje
 
 const UPDATE: &str = "UPDATE project \
      SET name = $2, description = $3, status = $4, health = $5, goal = $6, workspace = $7, run_limit = $8, \
-       updated_at = $9 \
+       updated_at = $9, settings = $10 \
      WHERE number = $1";
 
 /// Writes a changed project.
@@ -130,6 +147,7 @@ pub(crate) async fn update<T: Tx>(tx: &mut T, project: &Project) -> Result<(), E
         &project.workspace,
         project.run_limit,
         project.updated_at.as_micros(),
+        &project.settings,
     ];
     expect_rows("a project's update", 1, tx.execute(UPDATE.into(), params).await?)
 }

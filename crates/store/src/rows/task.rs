@@ -4,6 +4,7 @@ use extraboard_core::capabilities::Capabilities;
 use extraboard_core::clock::Timestamp;
 use extraboard_core::doors::Doors;
 use extraboard_core::id::{Fence, ProjectNumber, TaskNumber, TaskRef};
+use extraboard_core::label::TaskLabel;
 use extraboard_core::priority::Priority;
 use extraboard_core::reason::Counters;
 use extraboard_core::task::Task;
@@ -23,8 +24,12 @@ macro_rules! task_columns {
          t.not_before, t.queued_at, t.fence, t.attempt, t.dispatch, \
          t.crash_count, t.unavailable_count, t.retry_count, t.lost_count, \
          t.created_at, t.updated_at, t.started_at, t.completed_at, t.deleted_at, \
+         t.external_key, t.prompt_broken, \
          (SELECT p.id FROM project p WHERE p.number = t.project), \
-         (SELECT q.id FROM task q WHERE q.number = t.parent)"
+         (SELECT q.id FROM task q WHERE q.number = t.parent), \
+         (SELECT string_agg(x.label || '\u{1f}' || l.color || '\u{1f}' || l.name, '\u{1e}') \
+          FROM task_label x JOIN label l ON l.id = x.label \
+          WHERE x.task = t.number AND l.deleted_at IS NULL)"
     };
 }
 
@@ -44,6 +49,9 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Task, Error> {
         doors: doors(row)?,
         needs: capabilities(row)?,
         owner: row.opt_text()?,
+        labels: Vec::new(),
+        external_key: None,
+        prompt_broken: false,
         project: row.opt_int()?.map(ProjectNumber),
         project_id: None,
         parent: row.opt_int()?.map(TaskNumber),
@@ -82,9 +90,30 @@ pub(crate) fn from_row(row: &mut Row) -> Result<Task, Error> {
         completed_at: time(row)?,
         deleted_at: time(row)?,
     };
+    task.external_key = row.opt_text()?;
+    task.prompt_broken = row.flag()?;
     task.project_id = row.opt_parse()?;
     task.parent_id = row.opt_parse()?;
+    task.labels = labels(row)?;
     Ok(task)
+}
+
+/// Reads the labels of a task: separated by what no name and no color can contain.
+fn labels(row: &mut Row) -> Result<Vec<TaskLabel>, Error> {
+    let Some(list) = row.opt_text()? else { return Ok(Vec::new()) };
+    let mut labels = list.split('\u{1e}').map(label).collect::<Result<Vec<_>, _>>()?;
+    labels.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(labels)
+}
+
+fn label(text: &str) -> Result<TaskLabel, Error> {
+    let unreadable = || Error::unreadable(format!("{text:?}"));
+    let mut parts = text.splitn(3, '\u{1f}');
+    let (Some(id), Some(color), Some(name)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(unreadable());
+    };
+    let id = id.parse().map_err(|_| unreadable())?;
+    Ok(TaskLabel { id, name: name.to_owned(), color: color.to_owned() })
 }
 
 /// Reads a set of doors.
@@ -144,6 +173,15 @@ pub(crate) async fn lock_even_deleted<T: Tx>(tx: &mut T, number: TaskNumber) -> 
     from_row(&mut row)
 }
 
+const BY_KEY: &str =
+    concat!("SELECT ", task_columns!(), " FROM task t WHERE t.external_key = $1 AND t.deleted_at IS NULL");
+
+/// Reads the task that is called so where it came from, if there is one.
+pub(crate) async fn find_by_key<T: Tx>(tx: &mut T, key: &str) -> Result<Option<Task>, Error> {
+    let row = first(tx, BY_KEY.into(), params![key]).await?;
+    row.map(|mut row| from_row(&mut row)).transpose()
+}
+
 fn present(task: TaskRef, row: Option<Row>) -> Result<Task, Error> {
     let mut row = row.ok_or(Error::NoTask(task))?;
     let found = from_row(&mut row)?;
@@ -153,9 +191,9 @@ fn present(task: TaskRef, row: Option<Row>) -> Result<Task, Error> {
 const INSERT: &str = "INSERT INTO task (id, title, description, kind, state, priority, doors, max_retries, \
        signal_source, signal_payload, hypothesis, not_before, queued_at, created_at, updated_at, \
        boost, needs, owner, project, parent, depth, gated_by_parent, parent_open, open_blockers, \
-       artifact, artifact_present) \
+       artifact, artifact_present, external_key) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, \
-       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25) \
+       $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26) \
      RETURNING number";
 
 /// Inserts a new task; its number comes from the database.
@@ -189,6 +227,7 @@ pub(crate) async fn insert<T: Tx>(tx: &mut T, task: &Task) -> Result<TaskNumber,
             task.open_blockers,
             &task.artifact,
             task.artifact_present,
+            &task.external_key,
         ],
     )
     .await?;
@@ -203,7 +242,7 @@ const UPDATE: &str = "UPDATE task \
        updated_at = $26, started_at = $27, completed_at = $28, deleted_at = $29, boost = $30, needs = $31, \
        owner = $32, project = $33, parent = $34, depth = $35, gated_by_parent = $36, parent_open = $37, \
        open_blockers = $38, artifact = $39, artifact_present = $40, commits = $41, pull_requests = $42, \
-       question = $43, answer = $44 \
+       question = $43, answer = $44, prompt_broken = $45 \
      WHERE number = $1 AND state = $2 AND fence = $3";
 
 /// Writes a changed task, provided it is still in the state it was read in.
@@ -263,6 +302,7 @@ fn other_values(task: &Task) -> Vec<Value> {
         &task.pull_requests,
         &task.question,
         &task.answer,
+        task.prompt_broken,
     ]
 }
 

@@ -45,8 +45,7 @@ const CLOSE: &str = "UPDATE inbox \
 pub(crate) async fn follow<T: Tx>(tx: &mut T, ctx: &Ctx, before: &Task, after: &Task) -> Result<(), Error> {
     let (was, is) = (InboxKind::of(before), InboxKind::of(after));
     if was.is_some() {
-        let params = params![after.number.0, ctx.now.as_micros(), ctx.caller.to_string()];
-        tx.execute(CLOSE.into(), params).await?;
+        close(tx, ctx, after.number).await?;
     }
     if let Some(kind) = is {
         let text = if kind == InboxKind::Question { &after.question } else { &after.last_error };
@@ -54,6 +53,12 @@ pub(crate) async fn follow<T: Tx>(tx: &mut T, ctx: &Ctx, before: &Task, after: &
         tx.execute(OPEN.into(), params).await?;
     }
     Ok(())
+}
+
+/// Closes what waits for a person about a task, if anything does.
+pub(crate) async fn close<T: Tx>(tx: &mut T, ctx: &Ctx, task: TaskNumber) -> Result<(), Error> {
+    let params = params![task.0, ctx.now.as_micros(), ctx.caller.to_string()];
+    tx.execute(CLOSE.into(), params).await.map(drop)
 }
 
 /// Reads what waits for a person, the oldest first.

@@ -59,6 +59,8 @@ pub struct ProjectEdit {
     pub workspace: Option<Option<String>>,
     /// How many of its tasks may be handed out at once.
     pub run_limit: Option<Option<i64>>,
+    /// What else its file says, as JSON.
+    pub settings: Option<Option<String>>,
 }
 
 impl ProjectEdit {
@@ -71,6 +73,7 @@ impl ProjectEdit {
         project.goal = edit.goal.unwrap_or(project.goal);
         project.workspace = edit.workspace.unwrap_or_else(|| project.workspace.clone());
         project.run_limit = edit.run_limit.unwrap_or(project.run_limit);
+        project.settings = edit.settings.unwrap_or_else(|| project.settings.clone());
     }
 }
 
@@ -89,6 +92,7 @@ impl Verb for ProjectCreate {
             goal: None,
             workspace: None,
             run_limit: None,
+            settings: None,
             created_at: now,
             updated_at: now,
         };

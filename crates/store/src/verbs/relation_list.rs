@@ -7,7 +7,7 @@ use extraboard_core::task::Task;
 use crate::error::Error;
 use crate::rows::relation::{self, relation_columns};
 use crate::rows::task::{self, task_columns};
-use crate::tx::{Tx, Verb};
+use crate::tx::{Sql, Tx, Verb};
 use crate::value::params;
 
 /// How many children are shown with a task.
@@ -65,6 +65,50 @@ async fn of_task<T: Tx>(tx: &mut T, task: TaskNumber) -> Result<Vec<Related>, Er
         rows.into_iter().map(|mut row| relation::from_row(&mut row)).collect::<Result<Vec<_>, _>>()?;
     relations.sort_by_key(|relation| (relation.created_at, relation.id));
     with_tasks(tx, task, relations).await
+}
+
+const OF_MANY: Sql = Sql {
+    postgres: concat!(
+        "SELECT ",
+        relation_columns!(),
+        " FROM relation r WHERE r.task = ANY($1) UNION SELECT ",
+        relation_columns!(),
+        " FROM relation r WHERE r.other = ANY($1)"
+    ),
+    sqlite: concat!(
+        "SELECT ",
+        relation_columns!(),
+        " FROM relation r WHERE r.task IN (SELECT value FROM json_each($1)) UNION SELECT ",
+        relation_columns!(),
+        " FROM relation r WHERE r.other IN (SELECT value FROM json_each($1))"
+    ),
+};
+
+/// Reads the relations of many tasks, each seen from one of them, oldest first.
+pub(crate) async fn related_to<T: Tx>(
+    tx: &mut T,
+    tasks: &[Task],
+) -> Result<Vec<(TaskNumber, Related)>, Error> {
+    let numbers: Vec<_> = tasks.iter().map(|task| task.number).collect();
+    if numbers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = tx.query(OF_MANY, params![numbers.iter().map(|number| number.0).collect::<Vec<_>>()]).await?;
+    let mut relations =
+        rows.into_iter().map(|mut row| relation::from_row(&mut row)).collect::<Result<Vec<_>, _>>()?;
+    relations.sort_by_key(|relation| (relation.created_at, relation.id));
+    let mut found = Vec::new();
+    for relation in &relations {
+        let seen_from = if numbers.contains(&relation.from) { relation.from } else { relation.to };
+        found.push((seen_from, relation.seen_from(seen_from).1.0));
+    }
+    let others = task::get_many(tx, found.iter().map(|(_, other)| *other).collect()).await?;
+    let seen = relations.into_iter().zip(found).filter_map(|(relation, (seen_from, _))| {
+        let (relation_type, other) = relation.seen_from(seen_from);
+        let other = others.iter().find(|found| found.number == other && found.deleted_at.is_none())?;
+        Some((seen_from, Related { relation, relation_type, other: other.clone() }))
+    });
+    Ok(seen.collect())
 }
 
 /// Adds the other tasks to relations; those to deleted tasks are left out.

@@ -61,7 +61,10 @@ fn recorded(settling: &Settling<'_>) -> Dispatch {
     let mut dispatch = settling.dispatch.clone();
     dispatch.outcome = settling.report.map(Report::outcome);
     match settling.report {
-        Some(Report::Complete(completion)) => dispatch.result.clone_from(&completion.result),
+        Some(Report::Complete(completion)) => {
+            dispatch.result.clone_from(&completion.result);
+            dispatch.summary.clone_from(&completion.summary);
+        }
         Some(Report::Fail { error, .. }) if dispatch.error.is_none() => dispatch.error.clone_from(error),
         Some(Report::Ask { question }) if dispatch.error.is_none() => dispatch.error.clone_from(question),
         _ => {}
@@ -102,6 +105,7 @@ async fn finish<T: Tx>(
                 "outcome": closed.outcome.map(extraboard_core::report::Outcome::as_str),
                 "from": before.state.as_str(),
                 "to": after.state.as_str(),
+                "late": matches!(dispatch.phase, Phase::Closed { .. }),
             }),
         )];
     events.extend(notice.map(|notice| {

@@ -18,12 +18,13 @@ use super::change::holds_back;
 use super::graph::{set_parent, take_graph_lock};
 use super::idempotency::{self, IdempotencyKey};
 use super::relation_create::{block, refuse_many};
-use super::{Ctx, artifact};
+use super::{Ctx, artifact, label};
 use crate::error::Error;
 use crate::placement;
 use crate::rows::event::{self, NewEvent};
+use crate::rows::label::LabelRef;
 use crate::rows::project::{self, ProjectRef};
-use crate::rows::task;
+use crate::rows::{self, task};
 use crate::tx::{Tx, Verb};
 
 const SCOPE: &str = "task_create";
@@ -49,6 +50,10 @@ pub struct TaskDraft {
     pub needs: Capabilities,
     /// Whose agents may do it.
     pub owner: Option<String>,
+    /// The words people sort it by.
+    pub labels: Vec<LabelRef>,
+    /// What it is called where it comes from.
+    pub external_key: Option<String>,
     /// The project it belongs to.
     pub project: Option<ProjectRef>,
     /// The task it is a part of.
@@ -84,6 +89,8 @@ impl TaskDraft {
             doors: Doors::ANY,
             needs: Capabilities::default(),
             owner: None,
+            labels: Vec::new(),
+            external_key: None,
             project: None,
             parent: None,
             gated_by_parent: false,
@@ -138,7 +145,11 @@ impl TaskCreate {
         let blockers = self.lock_related(tx, &mut created).await?;
         created.artifact_present = artifact::is_provided(tx, &created).await?;
         created.forget_past(self.ctx.now);
+        created.labels = label::named(tx, &self.draft.labels).await?;
         created.number = task::insert(tx, &created).await?;
+        if !created.labels.is_empty() {
+            rows::label::set(tx, created.number, &created.labels).await?;
+        }
         placement::enter(tx, &created).await?;
         let event = NewEvent::new(EventType::TaskCreated, &self.ctx, created.number)
             .data(json!({ "to": created.state.as_str(), "title": created.title }));
@@ -196,6 +207,9 @@ impl TaskCreate {
             doors: draft.doors,
             needs: draft.needs,
             owner: draft.owner,
+            labels: Vec::new(),
+            external_key: draft.external_key,
+            prompt_broken: false,
             project: None,
             project_id: None,
             parent: None,
@@ -228,6 +242,36 @@ impl TaskCreate {
             started_at: None,
             completed_at: None,
             deleted_at: None,
+        }
+    }
+}
+
+/// Creates a task that comes from elsewhere, unless one with its key is there.
+#[derive(Clone, Debug)]
+pub struct TaskImport {
+    /// The task; it has an external key.
+    pub create: TaskCreate,
+}
+
+/// A task that came from elsewhere.
+#[derive(Clone, Debug)]
+pub enum Imported {
+    /// It was created now.
+    Created(Task),
+    /// It was there already, and stays as it was.
+    Known(Task),
+}
+
+impl Verb for TaskImport {
+    type Output = Imported;
+
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Imported, Error> {
+        let key = self.create.draft.external_key.as_deref().unwrap_or_default();
+        // Of two that bring the same task at once the second sees the first.
+        take_graph_lock(tx).await?;
+        match task::find_by_key(tx, key).await? {
+            Some(known) => Ok(Imported::Known(known)),
+            None => self.create.run(tx).await.map(Imported::Created),
         }
     }
 }

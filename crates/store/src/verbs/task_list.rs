@@ -8,6 +8,7 @@ use super::task_create::{named, named_project};
 use super::task_get::TaskView;
 use crate::error::Error;
 use crate::rows::dispatch::{self, dispatch_columns};
+use crate::rows::label::{self, LabelRef};
 use crate::rows::project::ProjectRef;
 use crate::rows::task::{self, task_columns};
 use crate::tx::{Tx, Verb, first};
@@ -29,6 +30,10 @@ pub struct TaskFilter {
     pub project: Option<ProjectRef>,
     /// The task they are parts of.
     pub parent: Option<TaskRef>,
+    /// The label they have.
+    pub label: Option<LabelRef>,
+    /// What they are called where they came from.
+    pub external_key: Option<String>,
 }
 
 /// Lists tasks that are not deleted.
@@ -66,7 +71,9 @@ macro_rules! filtered {
          AND ($2 = '' OR $2 LIKE '%,' || t.kind || ',%') \
          AND t.priority BETWEEN $3 AND $4 \
          AND ($5 = 0 OR t.project = $5) \
-         AND ($6 = 0 OR t.parent = $6)"
+         AND ($6 = 0 OR t.parent = $6) \
+         AND ($7 = '' OR EXISTS (SELECT 1 FROM task_label x WHERE x.task = t.number AND x.label = $7)) \
+         AND ($8 = '' OR t.external_key = $8)"
     };
 }
 
@@ -75,10 +82,10 @@ const PAGE: &str = concat!(
     task_columns!(),
     " FROM task t WHERE ",
     filtered!(),
-    " AND t.number > $7 ORDER BY t.number LIMIT $8 OFFSET $9"
+    " AND t.number > $9 ORDER BY t.number LIMIT $10 OFFSET $11"
 );
 const TOTAL: &str =
-    concat!("SELECT COUNT(*) FROM (SELECT 1 FROM task t WHERE ", filtered!(), " LIMIT $7) AS counted");
+    concat!("SELECT COUNT(*) FROM (SELECT 1 FROM task t WHERE ", filtered!(), " LIMIT $9) AS counted");
 
 impl Verb for TaskList {
     type Output = TaskPage;
@@ -144,6 +151,10 @@ impl TaskFilter {
             Some(parent) => named(tx, "parentId", parent).await?.0,
             None => 0,
         };
+        let label = match &self.label {
+            Some(name) => self.named_label(tx, name).await?,
+            None => String::new(),
+        };
         Ok(params![
             comma_list(self.states.iter().map(|state| state.as_str())),
             comma_list(self.kinds.iter().map(|kind| kind.as_str())),
@@ -151,7 +162,17 @@ impl TaskFilter {
             high,
             project,
             parent,
+            label,
+            self.external_key.clone().unwrap_or_default(),
         ])
+    }
+}
+
+impl TaskFilter {
+    async fn named_label<T: Tx>(&self, tx: &mut T, name: &LabelRef) -> Result<String, Error> {
+        let found = label::find(tx, name).await?;
+        let found = found.ok_or_else(|| Error::invalid("labelId", format!("there is no label {name}")))?;
+        Ok(found.id.to_string())
     }
 }
 

@@ -17,16 +17,18 @@ use extraboard_core::task::Task;
 use serde_json::json;
 
 use super::change::{change, lock_dispatch};
-use super::claim::{ClaimRequest, Claimed, Render, claim_exactly, take_claim_lock};
+use super::claim::{ClaimRequest, Claimed, claim_exactly, take_claim_lock};
 use super::graph::{refuse_parent_cycle, set_parent, shift_descendants, take_graph_lock};
 use super::heartbeat::Usage;
+use super::prompt::Render;
 use super::report::{self, DispatchReport};
 use super::task_create::{named, set_project};
-use super::{Ctx, artifact, task_move};
+use super::{Ctx, artifact, label, task_move};
 use crate::error::Error;
 use crate::rows::event::NewEvent;
+use crate::rows::label::LabelRef;
 use crate::rows::project::ProjectRef;
-use crate::rows::{dispatch, task};
+use crate::rows::{self, dispatch, task};
 use crate::tx::{Tx, Verb};
 
 /// A new priority, from a surface that knows levels or one that knows points.
@@ -57,6 +59,8 @@ pub struct TaskEdit {
     pub needs: Option<Capabilities>,
     /// Whose agents may do it.
     pub owner: Option<Option<String>>,
+    /// All the labels it is to have.
+    pub labels: Option<Vec<LabelRef>>,
     /// The project it belongs to.
     pub project: Option<Option<ProjectRef>>,
     /// The task it is a part of.
@@ -120,6 +124,7 @@ impl TaskEdit {
             ("doors", self.doors.is_some()),
             ("needs", self.needs.is_some()),
             ("owner", self.owner.is_some()),
+            ("labelIds", self.labels.is_some()),
             ("projectId", self.project.is_some()),
             ("parentId", self.parent.is_some()),
             ("gatedByParent", self.gated_by_parent.is_some()),
@@ -275,6 +280,10 @@ impl TaskPatch {
         if let Some(project) = &self.edit.project {
             set_project(tx, &mut after, project.as_ref()).await?;
         }
+        if let Some(labels) = &self.edit.labels {
+            after.labels = label::named(tx, labels).await?;
+            rows::label::set(tx, after.number, &after.labels).await?;
+        }
         self.edit_parent(tx, &before, &mut after, new_parent).await?;
         let waits_for_another = after.artifact != before.artifact || after.project != before.project;
         if after.artifact.is_some() && waits_for_another {
@@ -335,7 +344,10 @@ impl TaskPatch {
                 task_move::apply(tx, ctx, task, verb).await?;
                 return Ok(None);
             }
-            Ask::Complete => Report::Complete(Completion::default()),
+            Ask::Complete => {
+                let summary = self.edit.agent_summary.clone().flatten();
+                Report::Complete(Completion { summary, ..Completion::default() })
+            }
             Ask::Release => Report::Release,
             Ask::Ask => Report::Ask { question: None },
         };

@@ -13,8 +13,10 @@ use extraboard_core::doors::Door;
 use extraboard_core::gate::{Claimer, Limits, Nothing};
 use extraboard_core::graph::RelationType;
 use extraboard_core::id::{
-    ArtifactId, DispatchId, GoalId, Pos, ProjectId, RelationId, TaskId, TaskNumber, TaskRef,
+    ArtifactId, DispatchId, GoalId, LabelId, Pos, ProjectId, RelationId, ReviewId, SignalId, TaskId,
+    TaskNumber, TaskRef, TemplateId, VersionId,
 };
+use extraboard_core::label::Label;
 use extraboard_core::profile::Profile;
 use extraboard_core::project::Project;
 use extraboard_core::reason::{Draw, Reason};
@@ -26,14 +28,15 @@ use extraboard_store::error::Error;
 use extraboard_store::verbs::{
     Advance, ArtifactProvide, ArtifactProvided, ClaimBatch, ClaimRequest, Claimed, Ctx, DispatchHeartbeat,
     DispatchReport, DispatchTerminate, Doctor, Event, EventsAfter, GoalCreate, GoalEdit, IdempotencyKey,
-    LeaseSweep, ProjectCreate, ProjectEdit, ProjectPatch, ProjectRef, ProjectView, Queue, QueueEntry,
-    QueueScope, RelationCreate, RelationCreated, Render, Reported, Rerank, Reranked, Rules, RulesChange,
-    RulesEdit, Sequence, TaskCreate, TaskDelete, TaskDraft, TaskEdit, TaskGet, TaskMove, TaskPatch,
-    TaskPatched, Terminated, Usage, Why, WhyAnswer,
+    LabelCreate, LeaseSweep, ProjectCreate, ProjectEdit, ProjectPatch, ProjectRef, ProjectView, Queue,
+    QueueEntry, QueueScope, RelationCreate, RelationCreated, Render, Reported, Rerank, Reranked, Rules,
+    RulesChange, RulesEdit, Sequence, TaskCreate, TaskDelete, TaskDraft, TaskEdit, TaskGet, TaskMove,
+    TaskPatch, TaskPatched, Terminated, Usage, Why, WhyAnswer,
 };
 use extraboard_store::{Opening, Store};
 
 use crate::database::Database;
+use crate::prompting::scribe;
 
 /// A moment to start from; nothing depends on which.
 pub(crate) const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
@@ -57,6 +60,8 @@ impl Entropy for Counted {
 pub(crate) struct TestStore {
     pub(crate) store: Arc<Store>,
     pub(crate) database: Database,
+    /// Makes prompts by templates, for tests that ask for them.
+    pub(crate) scribe: Render,
     clock: AtomicI64,
     entropy: Counted,
 }
@@ -73,7 +78,7 @@ impl TestStore {
     pub(crate) async fn over(database: Database) -> Self {
         let store = Arc::new(Store::open(database.url(), &opening("the test")).await.unwrap());
         let clock = AtomicI64::new(START.as_micros());
-        Self { store, database, clock, entropy: Counted::default() }
+        Self { store, database, scribe: scribe(), clock, entropy: Counted::default() }
     }
 
     /// Returns another desk, over a fresh database of the same sort.
@@ -130,6 +135,26 @@ impl TestStore {
     pub(crate) fn dispatch_id(&self) -> DispatchId {
         DispatchId::new(self.now(), &self.entropy)
     }
+
+    pub(crate) fn label_id(&self) -> LabelId {
+        LabelId::new(self.now(), &self.entropy)
+    }
+
+    pub(crate) fn signal_id(&self) -> SignalId {
+        SignalId::new(self.now(), &self.entropy)
+    }
+
+    pub(crate) fn template_id(&self) -> TemplateId {
+        TemplateId::new(self.now(), &self.entropy)
+    }
+
+    pub(crate) fn version_id(&self) -> VersionId {
+        VersionId::new(self.now(), &self.entropy)
+    }
+
+    pub(crate) fn review_id(&self) -> ReviewId {
+        ReviewId::new(self.now(), &self.entropy)
+    }
 }
 
 /// Tasks.
@@ -140,7 +165,7 @@ impl TestStore {
     }
 
     pub(crate) async fn create(&self, draft: TaskDraft) -> Task {
-        self.store.write(self.creation(draft)).await.unwrap()
+        Box::pin(self.store.write(self.creation(draft))).await.unwrap()
     }
 
     pub(crate) fn creation(&self, draft: TaskDraft) -> TaskCreate {
@@ -154,6 +179,11 @@ impl TestStore {
         self.store.write(create).await.unwrap().project
     }
 
+    pub(crate) async fn label(&self, name: &str, color: &str) -> Label {
+        let (id, name, color) = (self.label_id(), name.to_owned(), color.to_owned());
+        self.store.write(LabelCreate { ctx: self.ctx(person()), id, name, color }).await.unwrap()
+    }
+
     pub(crate) async fn get(&self, number: TaskNumber) -> Task {
         self.store.read(TaskGet { task: TaskRef::Number(number) }).await.unwrap().task
     }
@@ -164,10 +194,8 @@ impl TestStore {
         number: TaskNumber,
         verb: Verb,
     ) -> Result<Task, Error> {
-        self.store
-            .write(TaskMove { ctx: self.ctx(caller), task: TaskRef::Number(number), verb })
-            .await
-            .map(|view| view.task)
+        let moving = TaskMove { ctx: self.ctx(caller), task: TaskRef::Number(number), verb };
+        Box::pin(self.store.write(moving)).await.map(|view| view.task)
     }
 
     /// Moves a task as a person.
@@ -176,10 +204,8 @@ impl TestStore {
     }
 
     pub(crate) async fn delete(&self, number: TaskNumber) {
-        self.store
-            .write(TaskDelete { ctx: self.ctx(person()), task: TaskRef::Number(number) })
-            .await
-            .unwrap();
+        let delete = TaskDelete { ctx: self.ctx(person()), task: TaskRef::Number(number) };
+        Box::pin(self.store.write(delete)).await.unwrap();
     }
 
     pub(crate) fn patching(
@@ -365,7 +391,7 @@ pub(crate) fn idempotency_key(key: &str) -> IdempotencyKey {
 }
 
 pub(crate) fn title_as_prompt() -> Render {
-    Arc::new(|task| task.title.clone())
+    Render::plain(|task| task.title.clone())
 }
 
 pub(crate) fn completed(result: &str) -> Report {
@@ -503,11 +529,11 @@ impl TestStore {
 
     /// Closes the store and opens it again, as after a crash.
     pub(crate) async fn reopened(self) -> Self {
-        let Self { store, database, clock, entropy } = self;
+        let Self { store, database, scribe, clock, entropy } = self;
         store.close().await;
         drop(store);
         let store = Arc::new(Store::open(database.url(), &opening("again")).await.unwrap());
-        Self { store, database, clock, entropy }
+        Self { store, database, scribe, clock, entropy }
     }
 }
 

@@ -9,6 +9,7 @@ mod history;
 mod model;
 mod opening;
 mod plans;
+mod prompting;
 mod servers;
 
 /// Makes a test of each property for each database.
@@ -319,11 +320,140 @@ conformance_suite! {
         a_child_made_while_its_parent_is_finished_is_not_held,
         two_blockers_of_the_same_tasks_may_be_finished_at_once,
         a_limit_of_1_is_never_2_though_32_claim;
+    labels:
+        a_label_comes_back_as_it_was_written,
+        two_labels_never_share_a_name,
+        a_deleted_label_is_on_no_task_and_its_name_is_free,
+        tasks_get_labels_when_they_are_created_and_edited,
+        a_label_nobody_knows_is_refused_and_changes_nothing,
+        tasks_are_listed_by_label,
+        of_labels_made_at_once_with_one_name_one_is_left,
+        of_labels_that_want_one_name_at_once_one_gets_it,
+        a_label_is_deleted_once_though_8_delete_it,
+        a_name_and_a_color_edited_at_once_are_both_kept;
+    signals:
+        a_signal_and_its_task_come_in_together,
+        each_severity_has_its_priority,
+        a_signal_whose_task_is_refused_leaves_nothing,
+        a_delivery_that_comes_twice_is_one_signal,
+        a_delivery_whose_task_was_deleted_makes_no_other,
+        eight_deliveries_of_one_id_at_once_are_one_signal,
+        a12_a_signal_is_taken_in_once_per_key,
+        a12_racing_signals_with_one_key_are_one;
+    imports:
+        what_is_imported_twice_is_there_once_and_unchanged,
+        what_is_known_is_so_wherever_it_stands,
+        of_eight_imports_at_once_one_creates_the_task,
+        what_was_deleted_can_be_imported_again;
+    templates:
+        a_template_comes_back_as_it_was_written,
+        templates_are_listed_and_told_of,
+        two_templates_never_share_a_slug,
+        a_template_of_a_project_nobody_knows_is_refused,
+        t1_a_template_that_asks_for_nothing_is_for_every_task,
+        t2_all_conditions_must_hold,
+        t3_every_label_is_needed,
+        t5_a_task_without_a_project_is_of_no_project,
+        t6_failed_sessions_are_those_of_the_task_and_of_its_siblings,
+        t6_a_lapsed_lease_is_a_failed_session,
+        t7_confidence_is_at_least_what_is_asked_for,
+        a_door_matches_exactly,
+        t8_the_most_particular_template_is_used_and_the_slug_decides_ties,
+        t9_a_task_no_template_is_for_has_no_prompt,
+        t10_a_template_of_the_project_beats_a_more_particular_one,
+        a_template_of_another_project_never_matches,
+        t11_a_draft_is_never_used,
+        a_deleted_template_is_not_used,
+        an_edit_of_conditions_counts_for_the_next_claim;
+    versions:
+        the_first_version_is_active_and_later_ones_are_drafts,
+        versions_of_nothing_are_refused,
+        versions_are_numbered_without_gaps_though_8_are_added_at_once,
+        t12_a_promotion_retires_the_version_that_was_in_use,
+        t12_the_active_version_is_not_promoted_again,
+        t12_of_eight_promotions_at_once_one_version_is_active,
+        a_claim_right_after_a_promotion_uses_the_new_version,
+        a_promotion_that_was_refused_is_not_heard_of;
+    shipped:
+        shipped_templates_are_added_once,
+        a_shipped_template_that_was_deleted_stays_deleted,
+        the_programs_own_text_is_kept_up,
+        what_a_person_wrote_is_not_overwritten,
+        a_text_that_was_taken_out_of_use_stays_so,
+        servers_that_start_at_once_add_and_keep_up_together;
+    prompts:
+        a_prompt_tells_of_the_task_and_its_family,
+        a_large_family_is_told_of_by_its_latest_members,
+        a_prompt_tells_what_blocks_and_is_blocked,
+        of_many_blockers_the_latest_are_told_of,
+        earlier_attempts_are_told_of_the_tasks_own_last,
+        of_many_attempts_the_latest_are_told_of,
+        comments_are_told_of_the_latest_last,
+        a_question_comes_back_with_its_answer,
+        a_prompt_tells_of_project_goal_and_labels,
+        the_goal_a_project_names_is_told_of,
+        a_projects_file_may_do_without_reviews,
+        nothing_is_told_of_deleted_tasks,
+        long_texts_of_others_are_shortened,
+        a_dispatch_keeps_its_prompt_and_version,
+        a_task_asked_for_by_name_gets_the_same_prompt,
+        a_batch_makes_the_prompts_of_its_tasks_one_by_one,
+        a_preview_hands_nothing_out,
+        a_preview_is_of_the_door_that_is_named;
+    broken_prompts:
+        a11_a_task_whose_prompt_is_broken_stays_queued_and_the_next_is_handed_out,
+        a11_it_is_tried_again_and_asked_for_once,
+        a11_in_a_batch_everybody_else_is_served_as_ever,
+        a11_a_batch_of_broken_tasks_is_told_so,
+        a11_a_crowd_of_broken_tasks_is_put_aside_in_turns,
+        a11_a_good_version_puts_them_back_in_line_at_once,
+        a11_another_broken_version_asks_again,
+        a11_without_its_template_it_is_handed_out_without_a_prompt,
+        a11_whatever_ends_its_waiting_closes_the_item,
+        a11_asked_for_by_name_it_is_not_ready_and_nothing_changes,
+        a11_a_later_moment_somebody_set_is_kept,
+        a11_claims_and_promotions_at_once_lose_and_double_nothing;
+    reviews:
+        t13_the_moving_average_of_two_reviews,
+        a_review_comes_back_as_it_was_written,
+        a_review_of_what_is_not_there_is_refused,
+        a_dispatch_reviews_its_prompt_once,
+        eight_reviews_of_one_dispatch_at_once_are_one,
+        t14_three_low_reviews_ask_for_a_better_version,
+        t14_good_reviews_ask_for_nothing_until_there_are_fifteen,
+        t14_eight_low_reviews_at_once_ask_once,
+        t14_templates_that_are_bad_at_once_share_the_labels,
+        t14_labels_that_are_there_stay_as_they_are,
+        t15_a_slug_that_begins_another_does_not_collide,
+        a_version_is_asked_to_be_better_once_and_a_new_one_anew,
+        a_template_of_a_project_that_is_gone_can_be_reviewed;
+    prompt_counts:
+        uses_ends_and_durations_are_counted,
+        what_says_nothing_about_the_prompt_counts_neither_way,
+        what_was_made_without_a_template_is_not_counted,
+        a_lapsed_lease_is_a_failure_until_a_late_report_takes_it_back,
+        a_stale_report_counts_nothing,
+        what_has_to_be_done_again_is_counted_as_rework,
+        rework_counts_against_the_version_whose_work_it_was,
+        versions_are_counted_apart,
+        each_event_is_counted_once_however_often_it_is_looked_at,
+        a_long_log_is_counted_in_turns;
+    dashboard:
+        an_empty_desk_has_nothing_to_show,
+        counts_leave_out_what_is_deleted,
+        only_the_last_day_counts_as_completed_lately,
+        goals_are_counted_by_where_they_stand,
+        what_happened_last_comes_first,
+        what_the_log_has_forgotten_is_still_shown,
+        activity_is_grouped_by_the_task_at_the_top,
+        activity_is_bounded_and_without_what_is_deleted,
+        templates_are_shown_with_their_last_versions;
     migrations:
         opening_again_keeps_everything,
         a_database_of_a_newer_version_is_refused_and_untouched,
         a_migration_that_fails_leaves_nothing_behind,
         what_waited_for_a_person_or_a_position_still_does_after_an_update,
         a_database_of_the_first_version_is_brought_up_to_date,
+        a_database_from_before_templates_is_brought_up_to_date,
         a_first_version_without_a_line_has_nothing_to_move;
 }

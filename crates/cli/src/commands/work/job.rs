@@ -122,16 +122,18 @@ impl Job {
         self.next.prompt.as_deref().unwrap_or_default()
     }
 
-    fn environment(&self, url: &str) -> [(&'static str, String); 6] {
-        let Next { issue, dispatch, .. } = &self.next;
-        [
+    fn environment(&self, url: &str) -> Vec<(&'static str, String)> {
+        let Next { issue, dispatch, meta, .. } = &self.next;
+        let version = meta.as_ref().map(|meta| ("EXTRABOARD_PROMPT_VERSION", meta.version_id.clone()));
+        let told = [
             ("EXTRABOARD_URL", url.to_owned()),
             ("EXTRABOARD_TOKEN", dispatch.token.clone()),
             ("EXTRABOARD_DISPATCH", dispatch.id.clone()),
             ("EXTRABOARD_ISSUE", issue.number.to_string()),
             ("EXTRABOARD_ISSUE_ID", issue.id.clone()),
             ("EXTRABOARD_ATTEMPT", dispatch.attempt.to_string()),
-        ]
+        ];
+        told.into_iter().chain(version).collect()
     }
 
     /// Renews the lease until the command has to end.

@@ -32,7 +32,7 @@ fn work(desk: &Desk, script: &str) -> super::Outcome {
 fn any_script_is_an_agent() {
     let desk = desk_with(&["good", "bad", "later", "killed"]);
     let good = work(&desk, r#"cat; echo "issue $EXTRABOARD_ISSUE attempt $EXTRABOARD_ATTEMPT""#);
-    assert!(good.exits(0).contains("# #1 good\n") && good.out.ends_with("#1 completed\n"), "{good:?}");
+    assert!(good.exits(0).contains("## Issue #1: good\n") && good.out.ends_with("#1 completed\n"), "{good:?}");
     let done = shown(&desk, 1);
     assert_eq!((&done["state"], &done["result"]["exitCode"]), (&value!("done"), &value!(0)));
     assert!(done["result"]["output"].as_str().unwrap().contains("issue 1 attempt 1"), "{done}");
@@ -136,7 +136,10 @@ fn questions_are_asked_and_answered() {
     assert!(inbox.err.contains("1 of 1 wait for a person"), "{inbox:?}");
     run(&desk, &["answer", "1", "Left"]).exits(0);
     assert!(run(&desk, &["inbox"]).exits(0).is_empty());
-    assert!(run(&desk, &["claim"]).exits(0).contains("## The answer\n\nLeft"));
+    let claimed = run(&desk, &["claim"]);
+    let prompt = claimed.exits(0);
+    let said = ["Left or right?\n````\n", "A person answered:\n", "````text: answer, from outside\nLeft\n````\n"];
+    assert!(said.iter().all(|said| prompt.contains(said)), "{prompt}");
     let comments = run(&desk, &["comments", "1"]);
     assert!(comments.exits(0).contains("question 1 by person:admin") && comments.out.contains("  Left\n"));
     run(&desk, &["comment", "1", "noted", "--reply-to", "1"]).exits(0);
@@ -224,7 +227,8 @@ fn the_loop_of_the_agent_guide_works_as_printed() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("# #1 Say \"hello\"\n\ntwo\nlines {x}"), "{said}\n{output:?}");
+    assert!(said.contains("## Issue #1: Say \"hello\"\n"), "{said}\n{output:?}");
+    assert!(said.contains("\ntwo\nlines {x}\n") && !said.contains("curl"), "{said}");
     assert_eq!(
         (shown(&desk, 1)["state"].as_str(), shown(&desk, 2)["state"].as_str()),
         (Some("done"), Some("done"))

@@ -9,7 +9,7 @@ use extraboard_testkit::process::free_port;
 use serde_json::Value;
 
 use super::{Outcome, run};
-use crate::harness::{Desk, Plan, get, xb};
+use crate::harness::{Desk, Plan, Request, get, xb};
 
 /// Returns a start that would take free ports, should it get so far.
 fn serve(data_dir: &Path) -> Command {
@@ -154,4 +154,32 @@ fn settings_of_the_file_act_and_flags_win() {
     desk.send(&get("/api/status").header("host", "desk.example")).expect(200);
     crate::http::create(&desk, &serde_json::json!({}));
     assert_eq!(crate::http::claim(&desk, "ada")["dispatch"]["leaseSeconds"], 77);
+}
+
+#[test]
+fn secrets_of_webhooks_are_shown_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("desk.toml");
+    fs::write(&file, "webhooks.sentry_secret = \"sentry-hunter2\"\n").unwrap();
+    let config = ["--config", file.to_str().unwrap()];
+    for words in [&["config", "show"][..], &["config", "show", "--json"], &["config", "show", "-v"]] {
+        let output = xb(folder.path())
+            .args(words)
+            .args(config)
+            .env("EXTRABOARD_WEBHOOKS_GITHUB_SECRET", "github-hunter2")
+            .output();
+        let outcome = Outcome::from(output.unwrap());
+        let shown = outcome.exits(0);
+        assert!(!shown.contains("hunter2") && !outcome.err.contains("hunter2"), "{outcome:?}");
+        let line = |key: &str| shown.lines().find(|line| line.contains(key)).unwrap_or_default().to_owned();
+        if words.len() == 2 {
+            assert!(line("webhooks.github_secret").contains(" set "), "{shown}");
+            assert!(line("webhooks.sentry_secret").contains(" set "), "{shown}");
+            assert!(line("webhooks.posthog_secret").contains(" none "), "{shown}");
+        }
+    }
+    let desk = Desk::start(Plan::default().variable("EXTRABOARD_WEBHOOKS_GITHUB_SECRET", "github-hunter2").flag("-vv"));
+    let hook = Request::new("POST", "/api/signals/github").raw("{}").header("x-hub-signature-256", "sha256=00");
+    desk.send(&hook).refused(401, "unauthorized");
+    assert!(!desk.log().contains("hunter2"), "{}", desk.log());
 }

@@ -43,12 +43,13 @@ fn tasks_go_from_added_to_done() {
 }
 
 #[test]
-fn claim_prints_the_prompt_and_keeps_its_token_to_json() {
+fn claim_prints_the_prompt_with_the_token_it_is_reported_by() {
     let desk = desk_with(&["Lay the track"]);
     let claimed = run(&desk, &["claim"]);
     let page = claimed.exits(0);
     assert!(page.contains("#1 Lay the track") && page.contains("lease     3600 s"), "{page}");
-    assert!(!page.contains("xbd_"), "{page}");
+    assert!(page.contains("## Issue #1: Lay the track\n") && page.contains("Bearer xbd_"), "{page}");
+    assert!(page.contains("  prompt    task-execution version 1 ("), "{page}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ on_both!(
     numbers_come_back_as_the_doubles_that_were_sent,
 );
 
-const FIELDS: [&str; 41] = [
+const FIELDS: [&str; 43] = [
     "agentSummary",
     "answer",
     "artifactPresent",
@@ -33,11 +33,13 @@ const FIELDS: [&str; 41] = [
     "description",
     "dispatch",
     "doors",
+    "externalKey",
     "gatedByParent",
     "held",
     "hypothesis",
     "id",
     "inputArtifact",
+    "labels",
     "lastError",
     "maxRetries",
     "needs",

@@ -51,6 +51,7 @@ fn new_project_has_the_documented_shape_and_defaults(desk: &mut Desk) {
         "id",
         "name",
         "runLimit",
+        "settings",
         "status",
         "updatedAt",
         "workspace",

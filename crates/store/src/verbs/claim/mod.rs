@@ -7,9 +7,11 @@
 //! 4. Pick candidates, then lock them without waiting. What is being written at
 //!    that moment is passed over; if nothing else is left, the claim waits for
 //!    it: a task in line is never answered by "nothing".
-//! 5. Hand the locked tasks out by rank to the requests by arrival, delete them
-//!    from the line by task, and open their dispatches. Counts that do not
-//!    match abort it all.
+//! 5. Hand the locked tasks out by rank to the requests by arrival, make their
+//!    prompts, delete them from the line by task, and open their dispatches.
+//!    Counts that do not match abort it all.
+//! 6. A task whose prompt cannot be made is put aside for a while, and whoever
+//!    would have got it gets the next one.
 
 pub(crate) mod heads;
 pub(crate) mod lanes;
@@ -17,45 +19,44 @@ pub(crate) mod nothing;
 mod open;
 pub(crate) mod pick;
 pub(crate) mod section;
+mod take;
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use extraboard_core::caller::Caller;
-use extraboard_core::clock::{Span, Timestamp};
+use extraboard_core::clock::Span;
 use extraboard_core::dispatch::{Dispatch, Phase};
 use extraboard_core::event::EventType;
 use extraboard_core::gate::{Audience, Claimer, Nothing};
-use extraboard_core::id::{DispatchId, TaskNumber, TaskRef};
-use extraboard_core::line::{Lane, Order, Rank};
+use extraboard_core::id::{DispatchId, TaskRef};
+use extraboard_core::reason::{Draw, Reason, Settlement, route};
 use extraboard_core::report::Retryable;
 use extraboard_core::state::Verb as TaskVerb;
 use extraboard_core::task::{Place, Task};
 use extraboard_core::why::Obstacle;
 use serde_json::json;
 
-use self::section::{Levels, Section};
+use self::section::Section;
+use self::take::Taken;
 use super::advance::{advance, join_line};
+use super::change::change;
 use super::idempotency::{self, IdempotencyKey};
-use super::{Ctx, is_full_turn};
+use super::prompt::{self, Render};
+use super::prompt_context::Wanted;
+use super::{Ctx, inbox, is_full_turn};
 use crate::error::Error;
 use crate::postgres::CLAIM_LOCK;
 use crate::rows::event::NewEvent;
-use crate::rows::task::task_columns;
 use crate::rows::{dispatch, task};
-use crate::tx::{Begin, Dialect, Sql, Tx, Verb};
-use crate::value::{Row, params};
+use crate::tx::{Begin, Dialect, Tx, Verb};
+use crate::value::params;
 
 const SCOPE: &str = "claim";
-/// How often a claim looks again when what it picked was being written.
-const LOOKS_MAX: usize = 5;
-/// How many tasks more than needed a claim picks when it looks again.
-const SPARE: usize = 64;
 /// How many turns of timers one claim advances if it finds nothing else.
 const ADVANCES_MAX: usize = 20;
 
-/// Makes the prompt of a task; pure.
-pub type Render = Arc<dyn Fn(&Task) -> String + Send + Sync>;
+/// How many tasks whose prompts cannot be made one claim puts aside.
+const BROKEN_MAX: usize = 64;
 
 /// The statements of a claim that touch waiting tasks on PostgreSQL, for tests
 /// of their plans: the heads of one level, of all levels and of lanes, the lock, both at once, and the opening.
@@ -64,8 +65,8 @@ pub const CLAIM_STATEMENTS: [&str; 6] = [
     heads::LEVEL_HEAD,
     heads::LEVEL_HEADS,
     heads::STRATUM_HEADS,
-    LOCK_SKIP.postgres,
-    TAKE_HEAD.postgres,
+    take::LOCK_SKIP.postgres,
+    take::TAKE_HEAD.postgres,
     open::OPEN,
 ];
 
@@ -91,6 +92,12 @@ pub struct Claimed {
     pub task: Task,
     /// Its open dispatch, with the prompt as sent.
     pub dispatch: Dispatch,
+}
+
+impl Claimed {
+    fn wanted(&self) -> Wanted {
+        Wanted { task: self.task.clone(), door: self.dispatch.door, dispatch: Some(self.dispatch.id) }
+    }
 }
 
 /// Claims for many requests at once; equal to claiming for each in turn.
@@ -126,23 +133,21 @@ impl Verb for ClaimBatch {
             // What joined the line may be its head now.
             section = section::read(tx, self.ctx.now).await?;
         }
-        let (mut answers, open) = self.answer_known(tx).await?;
-        let claimers: Vec<_> = open.iter().map(|index| &self.requests[*index].claimer).collect();
-        let mut taken = take(tx, &section, &claimers).await?;
-        for _ in 1..ADVANCES_MAX {
-            // More may be due than one turn takes.
-            if !is_full_turn(advanced) || taken.unmet(&claimers, &section).is_empty() {
+        let (mut answers, mut open) = self.answer_known(tx).await?;
+        let mut broken = 0;
+        loop {
+            let taken = self.take(tx, &open, &mut section, &mut advanced).await?;
+            let (claims, put_aside) = Box::pin(self.assign(tx, &open, taken, &section)).await?;
+            for (index, claimed) in claims {
+                // Whoever gets nothing is told of limits as they stand now.
+                section.conditions.usage.take(&claimed.task.lane(), &self.requests[index].claimer);
+                answers[index] = Some(Ok(Ok(claimed)));
+            }
+            broken += put_aside;
+            if put_aside == 0 || broken >= BROKEN_MAX {
                 break;
             }
-            advanced = advance(tx, &self.ctx).await?;
-            section = section::read(tx, self.ctx.now).await?;
-            taken = take(tx, &section, &claimers).await?;
-        }
-        let claims = self.assign(tx, &open, taken, &section).await?;
-        for (index, claimed) in claims {
-            // Whoever gets nothing is told of limits as they stand now.
-            section.conditions.usage.take(&claimed.task.lane(), &self.requests[index].claimer);
-            answers[index] = Some(Ok(Ok(claimed)));
+            open.retain(|index| answers[*index].is_none());
         }
         self.answer_rest(tx, answers, &section).await
     }
@@ -192,25 +197,67 @@ impl ClaimBatch {
         Ctx { now: self.ctx.now, caller: request.caller.clone() }
     }
 
-    /// Opens dispatches: the best task that is open to it for each request.
+    /// Picks and locks tasks for these requests, after as many timers as it takes.
+    async fn take<T: Tx>(
+        &self,
+        tx: &mut T,
+        open: &[usize],
+        section: &mut Section,
+        advanced: &mut usize,
+    ) -> Result<Taken, Error> {
+        let claimers: Vec<_> = open.iter().map(|index| &self.requests[*index].claimer).collect();
+        let mut taken = take::take(tx, section, &claimers).await?;
+        for _ in 1..ADVANCES_MAX {
+            // More may be due than one turn takes.
+            if !is_full_turn(*advanced) || taken.unmet(&claimers, section).is_empty() {
+                break;
+            }
+            *advanced = advance(tx, &self.ctx).await?;
+            let usage = section.conditions.usage.clone();
+            *section = section::read(tx, self.ctx.now).await?;
+            section.conditions.usage = usage;
+            taken = take::take(tx, section, &claimers).await?;
+        }
+        Ok(taken)
+    }
+
+    /// Opens dispatches: the best task that is open to it for each request. Tells also how
+    /// many tasks were put aside, because their prompts cannot be made.
     async fn assign<T: Tx>(
         &self,
         tx: &mut T,
         open: &[usize],
         taken: Taken,
         section: &Section,
-    ) -> Result<Vec<(usize, Claimed)>, Error> {
+    ) -> Result<(Vec<(usize, Claimed)>, usize), Error> {
         let claimers: Vec<_> = open.iter().map(|index| &self.requests[*index].claimer).collect();
         let matched = taken.match_up(&claimers, section);
         let mut tasks: Vec<_> = taken.tasks.into_iter().map(|locked| Some(locked.task)).collect();
-        let mut claims = Vec::new();
+        let mut chosen = Vec::new();
         for (index, task) in open.iter().zip(matched) {
-            if let Some(task) = task.and_then(|task| tasks[task].take()) {
-                claims.push((*index, self.open(&self.requests[*index], task)?));
+            if let Some(before) = task.and_then(|task| tasks[task].take()) {
+                let claimed = self.open(&self.requests[*index], before.clone())?;
+                chosen.push((*index, before, claimed));
             }
         }
-        self.write(tx, &claims).await?;
-        Ok(claims)
+        let wanted = chosen.iter().map(|(_, _, claimed)| claimed.wanted()).collect();
+        let made = prompt::make(tx, &self.render, wanted).await?;
+        let (mut claims, mut put_aside) = (Vec::new(), 0);
+        for ((index, before, mut claimed), made) in chosen.into_iter().zip(made) {
+            match made {
+                Ok(made) => {
+                    claimed.dispatch.prompt = made.text;
+                    claimed.dispatch.version = made.version;
+                    claims.push((index, claimed));
+                }
+                Err(why) => {
+                    Box::pin(put_back(tx, &self.ctx, before, why)).await?;
+                    put_aside += 1;
+                }
+            }
+        }
+        self.write(tx, &mut claims).await?;
+        Ok((claims, put_aside))
     }
 
     fn open(&self, request: &ClaimRequest, mut task: Task) -> Result<Claimed, Error> {
@@ -242,12 +289,14 @@ impl ClaimBatch {
             cost_micros: None,
             tokens_in: None,
             tokens_out: None,
-            prompt: Some((self.render)(&task)),
+            prompt: None,
+            version: None,
+            summary: None,
         };
         Ok(Claimed { task, dispatch })
     }
 
-    async fn write<T: Tx>(&self, tx: &mut T, claims: &[(usize, Claimed)]) -> Result<(), Error> {
+    async fn write<T: Tx>(&self, tx: &mut T, claims: &mut [(usize, Claimed)]) -> Result<(), Error> {
         let told = claims.iter().map(|(index, claimed)| self.event(*index, claimed)).collect();
         open::write(tx, claims.iter().map(|(_, claimed)| claimed).collect(), told).await?;
         for (index, claimed) in claims {
@@ -255,6 +304,10 @@ impl ClaimBatch {
             if let Some(key) = &request.key {
                 let kept = (claimed.task.number, Some(claimed.dispatch.id));
                 idempotency::take(tx, &self.ctx_of(request), SCOPE, key, kept).await?;
+            }
+            if claimed.task.prompt_broken {
+                claimed.task.prompt_broken = false;
+                inbox::close(tx, &self.ctx, claimed.task.number).await?;
             }
         }
         Ok(())
@@ -270,6 +323,7 @@ impl ClaimBatch {
             "fence": dispatch.fence.0,
             "holder": dispatch.holder,
             "door": dispatch.door.as_str(),
+            "version": dispatch.version.map(|version| version.to_string()),
         }))
     }
 
@@ -314,10 +368,41 @@ pub(crate) async fn claim_exactly<T: Tx>(
         let why = obstacle.detail();
         return Err(Error::NotReady { task: TaskRef::Number(before.number), why });
     }
+    let task = TaskRef::Number(before.number);
     let batch = ClaimBatch { ctx: ctx.clone(), requests: vec![request], render };
-    let claimed = batch.open(&batch.requests[0], before)?;
-    batch.write(tx, &[(0, claimed.clone())]).await?;
+    let mut claimed = batch.open(&batch.requests[0], before)?;
+    let made = prompt::make(tx, &batch.render, vec![claimed.wanted()]).await?.into_iter().next();
+    let made = made.ok_or_else(|| Error::Broken("a task without a prompt".to_owned()))?;
+    let made =
+        made.map_err(|why| Error::NotReady { task, why: format!("its prompt cannot be made: {why}") })?;
+    claimed.dispatch.prompt = made.text;
+    claimed.dispatch.version = made.version;
+    let mut claims = [(0, claimed)];
+    batch.write(tx, &mut claims).await?;
+    let [(_, claimed)] = claims;
     Ok(claimed)
+}
+
+/// Puts a task whose prompt cannot be made back for a while, and asks for a person.
+async fn put_back<T: Tx>(tx: &mut T, ctx: &Ctx, before: Task, why: String) -> Result<(), Error> {
+    let reason = Reason::PromptBroken;
+    let settlement = Settlement {
+        reason,
+        retryable: Retryable::Yes,
+        retry_after: None,
+        counters: before.counters,
+        max_retries: before.max_retries,
+        on_account: false,
+        now: ctx.now,
+        draw: Draw::NONE,
+    };
+    let mut after = before.clone();
+    after.not_before = route(&settlement).not_before;
+    after.prompt_broken = true;
+    let data = json!({ "reason": reason.as_str(), "state": after.state.as_str(), "error": why });
+    after.last_error = Some(why);
+    let event = NewEvent::new(EventType::TaskNeedsPerson, ctx, before.number).data(data);
+    change(tx, ctx, &before, after, vec![event]).await.map(drop)
 }
 
 /// Returns what keeps a task from being handed to whoever asked for it by name.
@@ -340,190 +425,4 @@ pub(crate) async fn take_claim_lock<T: Tx>(tx: &mut T) -> Result<(), Error> {
         tx.execute("SELECT pg_advisory_xact_lock($1)".into(), params![CLAIM_LOCK]).await?;
     }
     Ok(())
-}
-
-macro_rules! lock_candidates {
-    () => {
-        concat!(
-            "SELECT ",
-            task_columns!(),
-            ", l.level, l.arrival, l.queued_at FROM line l JOIN task t ON t.number = l.task WHERE t.state = 'queued' AND l.task "
-        )
-    };
-}
-
-/// Locks tasks alone: a place in line that stayed locked when its task was passed
-/// over would stand in the way of whoever writes that task. The place cannot change
-/// while the task is locked, and where a task belongs is read from the task.
-///
-/// Both tables are asked for the numbers: a plan made while they were empty joins by
-/// walking through one of them otherwise, and is kept when they are not.
-const LOCK_SKIP: Sql = Sql {
-    postgres: concat!(lock_candidates!(), "= ANY($1) AND t.number = ANY($1) FOR UPDATE OF t SKIP LOCKED"),
-    sqlite: concat!(lock_candidates!(), "IN (SELECT value FROM json_each($1))"),
-};
-const LOCK_WAIT: Sql = Sql {
-    postgres: concat!(
-        lock_candidates!(),
-        "= ANY($1) AND t.number = ANY($1) ORDER BY t.number FOR UPDATE OF t"
-    ),
-    sqlite: LOCK_SKIP.sqlite,
-};
-
-macro_rules! take_head {
-    ($tasks:literal) => {
-        concat!(
-            "SELECT ",
-            task_columns!(),
-            ", l.level, l.arrival, l.queued_at FROM line l ",
-            $tasks,
-            "WHERE l.level = 0 AND l.arrival >= $1 ORDER BY l.arrival, l.queued_at, l.task LIMIT $2"
-        )
-    };
-}
-
-/// Takes the head of a line that has one order, and locks it, in one go. On PostgreSQL
-/// each task is looked up by itself, which no plan can turn into a walk through all tasks.
-const TAKE_HEAD: Sql = Sql {
-    postgres: take_head!(
-        "CROSS JOIN LATERAL ( \
-           SELECT * FROM task WHERE number = l.task AND state = 'queued' FOR UPDATE SKIP LOCKED) AS t "
-    ),
-    sqlite: take_head!("JOIN task t ON t.number = l.task AND t.state = 'queued' "),
-};
-
-/// A task that is locked, and its place in the line.
-struct Locked {
-    task: Task,
-    order: Order,
-    /// Its lane's index in [`Taken::lanes`].
-    lane: usize,
-}
-
-/// The tasks a claim has locked, by rank.
-#[derive(Default)]
-struct Taken {
-    tasks: Vec<Locked>,
-    lanes: Vec<Lane>,
-}
-
-impl Taken {
-    /// Adds tasks that are locked and still stand in line.
-    fn add_all(&mut self, locked: Vec<(Task, Order)>) {
-        for (task, order) in locked {
-            if task.place() == Place::Line {
-                self.add(task, order);
-            }
-        }
-        self.tasks.sort_by_key(|locked| locked.order);
-    }
-
-    fn add(&mut self, task: Task, order: Order) {
-        let own = task.lane();
-        let lane = self.lanes.iter().position(|lane| *lane == own).unwrap_or_else(|| {
-            self.lanes.push(own);
-            self.lanes.len() - 1
-        });
-        self.tasks.push(Locked { task, order, lane });
-    }
-
-    /// Gives each claimer the best task that is open to it.
-    fn match_up(&self, claimers: &[&Claimer], section: &Section) -> Vec<Option<usize>> {
-        let items: Vec<_> = self.tasks.iter().map(|locked| &self.lanes[locked.lane]).collect();
-        pick::match_up(claimers, &items, &section.conditions)
-    }
-
-    /// Returns the claimers for which nothing is locked yet.
-    fn unmet<'a>(&self, claimers: &[&'a Claimer], section: &Section) -> Vec<&'a Claimer> {
-        let matched = self.match_up(claimers, section);
-        claimers.iter().zip(matched).filter(|(_, task)| task.is_none()).map(|(claimer, _)| *claimer).collect()
-    }
-}
-
-/// Picks and locks a task for each of these claimers, as far as there are any.
-/// What was being written is waited for at last.
-async fn take<T: Tx>(tx: &mut T, section: &Section, claimers: &[&Claimer]) -> Result<Taken, Error> {
-    let mut taken = Taken::default();
-    taken.add_all(take_head(tx, section, claimers.len()).await?);
-    let mut busy: HashSet<TaskNumber> = HashSet::new();
-    for look in 1..=LOOKS_MAX {
-        if taken.unmet(claimers, section).is_empty() {
-            break;
-        }
-        let locked = taken.tasks.iter().map(|locked| locked.task.number);
-        let passed: HashSet<_> = locked.chain(busy.iter().copied()).collect();
-        // A first look takes what it needs. If that was being written, the next
-        // one reaches further: other writers may be at the head, too.
-        let spare = if look == 1 { 0 } else { SPARE };
-        let rest = taken.unmet(claimers, section);
-        let mut used = section.clone();
-        taken.count(claimers, &mut used);
-        let mut picked =
-            if look < LOOKS_MAX { pick::pick(tx, &used, &rest, spare, &passed).await? } else { Vec::new() };
-        let statement = if picked.is_empty() { LOCK_WAIT } else { LOCK_SKIP };
-        if picked.is_empty() {
-            picked.extend(busy.drain());
-        }
-        if picked.is_empty() {
-            break;
-        }
-        let got = lock(tx, statement, &picked, section).await?;
-        let got_numbers: HashSet<_> = got.iter().map(|(task, _)| task.number).collect();
-        busy.extend(picked.into_iter().filter(|number| !got_numbers.contains(number)));
-        taken.add_all(got);
-    }
-    Ok(taken)
-}
-
-/// Takes as many tasks from the head of the line as there are claimers, whatever their
-/// lanes: mostly that is all it takes, and gates are looked at afterwards.
-async fn take_head<T: Tx>(
-    tx: &mut T,
-    section: &Section,
-    claimers: usize,
-) -> Result<Vec<(Task, Order)>, Error> {
-    let limit = i64::try_from(claimers).unwrap_or(i64::MAX);
-    match (section.levels, section.head) {
-        (Levels::One, Some(head)) => {
-            let rows = tx.query(TAKE_HEAD, params![head, limit]).await?;
-            rows.into_iter().map(|row| locked(row, section)).collect()
-        }
-        (Levels::One, None) => Ok(Vec::new()),
-        (Levels::Many, _) => {
-            let walk = heads::walk(tx, section, claimers).await?;
-            let picked: Vec<_> = walk.candidates.iter().take(claimers).map(|head| head.rank.number).collect();
-            lock(tx, LOCK_SKIP, &picked, section).await
-        }
-    }
-}
-
-impl Taken {
-    /// Counts what is given to claimers already, so that limits hold for the rest.
-    fn count(&self, claimers: &[&Claimer], section: &mut Section) {
-        let matched = self.match_up(claimers, section);
-        for (claimer, task) in claimers.iter().zip(matched) {
-            if let Some(index) = task {
-                section.conditions.usage.take(&self.lanes[self.tasks[index].lane], claimer);
-            }
-        }
-    }
-}
-
-async fn lock<T: Tx>(
-    tx: &mut T,
-    statement: Sql,
-    picked: &[TaskNumber],
-    section: &Section,
-) -> Result<Vec<(Task, Order)>, Error> {
-    let numbers: Vec<_> = picked.iter().map(|number| number.0).collect();
-    let rows = tx.query(statement, params![numbers]).await?;
-    rows.into_iter().map(|row| locked(row, section)).collect()
-}
-
-fn locked(mut row: Row, section: &Section) -> Result<(Task, Order), Error> {
-    let task = task::from_row(&mut row)?;
-    let (level, arrival) = (row.int()?, row.int()?);
-    let queued_at = Timestamp::from_micros(row.int()?);
-    let rank = Rank { level, arrival, queued_at, number: task.number };
-    Ok((task, rank.order(&section.profile, section.conditions.now)))
 }

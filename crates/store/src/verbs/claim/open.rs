@@ -17,22 +17,23 @@ pub(super) const OPEN: &str = "WITH u AS ( \
        SELECT * \
        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], \
          $7::text[], $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::text[], $13::text[], \
-         $14::text[], $15::text[], $16::text[], $17::text[]) WITH ORDINALITY \
+         $14::text[], $15::text[], $16::text[], $17::text[], $18::text[]) WITH ORDINALITY \
          AS u (number, dispatch, now, attempt, fence, holder, door, lease, prompt, kind, project, adapter, \
-           provider, account, type, actor, data, nr)), \
+           provider, account, type, actor, data, version, nr)), \
      gone AS (DELETE FROM line USING u WHERE line.task = u.number AND line.task = ANY($1) RETURNING line.task), \
      claimed AS ( \
        UPDATE task \
        SET state = 'running', dispatch = u.dispatch, fence = task.fence + 1, attempt = task.attempt + 1, \
-         not_before = NULL, started_at = COALESCE(task.started_at, u.now), updated_at = u.now \
+         not_before = NULL, started_at = COALESCE(task.started_at, u.now), updated_at = u.now, \
+         prompt_broken = 0 \
        FROM u JOIN gone ON gone.task = u.number \
        WHERE task.number = u.number AND task.number = ANY($1) AND task.state = 'queued' AND task.dispatch IS NULL \
        RETURNING task.number), \
      opened AS ( \
        INSERT INTO dispatch (id, task, attempt, fence, holder, door, phase, lease_micros, lease_until, \
-         started_at, heartbeat_at, prompt, kind, project, adapter, provider, account) \
+         started_at, heartbeat_at, prompt, kind, project, adapter, provider, account, version) \
        SELECT u.dispatch, u.number, u.attempt, u.fence, u.holder, u.door, 'open', u.lease, u.now + u.lease, \
-         u.now, u.now, u.prompt, u.kind, u.project, u.adapter, u.provider, u.account \
+         u.now, u.now, u.prompt, u.kind, u.project, u.adapter, u.provider, u.account, u.version \
        FROM u JOIN claimed ON claimed.number = u.number \
        RETURNING dispatch.task) \
      INSERT INTO event (type, task, dispatch, actor, at, data) \
@@ -42,7 +43,7 @@ pub(super) const OPEN: &str = "WITH u AS ( \
 /// The same update by itself.
 const CLAIM: &str = "UPDATE task \
      SET state = 'running', dispatch = $2, fence = fence + 1, attempt = attempt + 1, \
-       not_before = NULL, started_at = COALESCE(started_at, $3), updated_at = $3 \
+       not_before = NULL, started_at = COALESCE(started_at, $3), updated_at = $3, prompt_broken = 0 \
      WHERE number = $1 AND state = 'queued' AND dispatch IS NULL";
 
 /// Writes claims and what is told of them; counts that do not match abort it all.
@@ -98,5 +99,6 @@ fn row(claimed: &Claimed, event: &NewEvent) -> Vec<Value> {
         event.event_type.as_str(),
         event.actor.as_str(),
         event.data.to_string(),
+        dispatch.version.map(|version| version.to_string()),
     ]
 }

@@ -32,7 +32,7 @@ impl TestStore {
         claimed.task.number
     }
 
-    async fn answer(&self, task: TaskNumber, answer: &str) -> Result<State, Error> {
+    pub(super) async fn answer(&self, task: TaskNumber, answer: &str) -> Result<State, Error> {
         let (ctx, task, answer) = (self.ctx(person()), TaskRef::Number(task), answer.to_owned());
         self.store.write(TaskAnswer { ctx, task, answer }).await.map(|view| view.task.state)
     }

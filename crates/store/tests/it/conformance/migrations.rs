@@ -9,7 +9,9 @@ use extraboard_core::profile::ProfileName;
 use extraboard_core::token::TokenScope;
 use extraboard_store::Store;
 use extraboard_store::error::Error;
-use extraboard_store::verbs::{Claimed, InboxList, RulesRead, TaskGet, TokenKnown};
+use extraboard_store::verbs::{
+    Claimed, InboxList, ProjectGet, ProjectRef, PromptsCount, RulesRead, TaskGet, TemplateEdit, TokenKnown,
+};
 
 use crate::database::Database;
 use crate::harness::{START, TestStore, opening};
@@ -29,7 +31,7 @@ pub(crate) async fn opening_again_keeps_everything(ctx: &TestStore) {
     let (database, store) = reopen(other).await;
     let kept = store.unwrap().read(TaskGet { task: TaskRef::Number(TaskNumber(1)) }).await.unwrap();
     assert_eq!(kept.task, task);
-    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 3);
+    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 4);
 }
 
 pub(crate) async fn a_database_of_a_newer_version_is_refused_and_untouched(ctx: &TestStore) {
@@ -43,7 +45,7 @@ pub(crate) async fn a_database_of_a_newer_version_is_refused_and_untouched(ctx: 
     assert!(matches!(refused, Error::Newer { found: 99, .. }));
     let message = refused.to_string();
     assert!(message.contains("schema version 99") && message.contains("newer xb"), "{message}");
-    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 4);
+    assert_eq!(database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 5);
     assert_eq!(database.raw_int("SELECT COUNT(*) FROM task").await, 1);
     assert!(database.raw("SELECT * FROM timer").await.is_err());
 }
@@ -121,7 +123,7 @@ fn old_rows() -> String {
 
 pub(crate) async fn a_database_of_the_first_version_is_brought_up_to_date(ctx: &TestStore) {
     let old = first_version(ctx, &old_rows()).await;
-    assert_eq!(old.database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 3);
+    assert_eq!(old.database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 4);
     let (rules, reranking) = old.store.read(RulesRead).await.unwrap();
     assert_eq!((rules.version, rules.profile.name, reranking), (0, ProfileName::Pipeline, true));
     old.audit().await;
@@ -163,6 +165,62 @@ pub(crate) async fn what_waited_for_a_person_or_a_position_still_does_after_an_u
     let known = TokenKnown { hash: "h".to_owned(), now: old.now() };
     let token = old.store.read(known).await.unwrap().unwrap();
     assert_eq!((token.scope, token.subject.as_str()), (TokenScope::Admin, "ann"));
+}
+
+/// The migrations of a database before templates came, for SQLite and PostgreSQL.
+const BEFORE_TEMPLATES: [[&str; 3]; 2] = [
+    [
+        include_str!("../../../migrations/sqlite/0001_spine.sql"),
+        include_str!("../../../migrations/sqlite/0002_rank_graph_gates.sql"),
+        include_str!("../../../migrations/sqlite/0003_pull_door.sql"),
+    ],
+    [
+        include_str!("../../../migrations/postgres/0001_spine.sql"),
+        include_str!("../../../migrations/postgres/0002_rank_graph_gates.sql"),
+        include_str!("../../../migrations/postgres/0003_pull_door.sql"),
+    ],
+];
+
+/// A database as the third version left it, with everything the first one had and a project.
+async fn third_version(ctx: &TestStore) -> TestStore {
+    let (database, [spine, second, third]) = match &ctx.database {
+        Database::Sqlite { .. } => (Database::sqlite(), BEFORE_TEMPLATES[0]),
+        Database::Postgres { .. } => (Database::postgres(), BEFORE_TEMPLATES[1]),
+    };
+    let noted = "CREATE TABLE schema_migration (
+         version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL);
+       INSERT INTO schema_migration (version, name, applied_at)
+       VALUES (1, '0001_spine', 1), (2, '0002_rank_graph_gates', 1), (3, '0003_pull_door', 1);
+       INSERT INTO project (id, name, status, health, created_at, updated_at)
+       VALUES ('00000000-0000-7000-8000-0000000000e1', 'payments', 'active', 'on_track', 1, 1)";
+    database.raw(&format!("{spine};{};{second};{third};{noted}", old_rows())).await.unwrap();
+    TestStore::over(database).await
+}
+
+pub(crate) async fn a_database_from_before_templates_is_brought_up_to_date(ctx: &TestStore) {
+    let old = third_version(ctx).await;
+    assert_eq!(old.database.raw_int("SELECT COUNT(*) FROM schema_migration").await, 4);
+    for number in 1..=7 {
+        let task = old.get(TaskNumber(number)).await;
+        assert_eq!((task.labels, task.external_key, task.prompt_broken), (vec![], None, false));
+    }
+    let running = old.store.read(TaskGet { task: TaskRef::Number(TaskNumber(4)) }).await.unwrap();
+    let dispatch = running.dispatch.unwrap();
+    assert_eq!((dispatch.version, &dispatch.summary), (None, &None));
+    let project = ProjectGet { project: ProjectRef::Name("payments".to_owned()) };
+    assert_eq!(old.store.read(project).await.unwrap().project.settings, None);
+    // Nothing of the old log is counted, and what comes is.
+    let version = old.template("a", TemplateEdit::default()).await;
+    old.complete(&Claimed { task: running.task, dispatch }).await;
+    let claimed = old.claim_prompted().await;
+    assert_eq!(claimed.dispatch.version, Some(version.id));
+    old.complete(&claimed).await;
+    old.sequence().await;
+    assert!(!old.store.write(PromptsCount).await.unwrap());
+    let worked = old.version_now(&version).await.1.worked;
+    assert_eq!((worked.used, worked.completed, worked.failed), (1, 1, 0));
+    old.rerank().await;
+    old.audit().await;
 }
 
 pub(crate) async fn a_first_version_without_a_line_has_nothing_to_move(ctx: &TestStore) {

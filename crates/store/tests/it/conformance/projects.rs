@@ -196,6 +196,7 @@ pub(crate) async fn a_project_comes_back_as_it_was_written(ctx: &TestStore) {
         goal: Some(Some(goal.id)),
         workspace: Some(Some("/srv/x".to_owned())),
         run_limit: Some(Some(0)),
+        settings: Some(Some(r#"{"reviews":false}"#.to_owned())),
     };
     let edited = ctx.edit_project(&created, edit).await;
     let expected = Project {
@@ -206,6 +207,7 @@ pub(crate) async fn a_project_comes_back_as_it_was_written(ctx: &TestStore) {
         goal: Some(goal.id),
         workspace: Some("/srv/x".to_owned()),
         run_limit: Some(0),
+        settings: Some(r#"{"reviews":false}"#.to_owned()),
         updated_at: ctx.now(),
         ..created.clone()
     };

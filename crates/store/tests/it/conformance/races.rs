@@ -94,7 +94,7 @@ impl Race {
             // What this claimer hands back itself may be claimed again: only a batch
             // that was handed nothing at all tells that the line is empty.
             let mut nothing = None;
-            for answer in store.write(self.ctx.batch(requests)).await.unwrap().into_iter().rev() {
+            for answer in Box::pin(store.write(self.ctx.batch(requests))).await.unwrap().into_iter().rev() {
                 match answer.unwrap() {
                     Ok(claimed) => {
                         nothing = None;
@@ -121,7 +121,7 @@ impl Race {
         };
         // From the report's commit on somebody else may hold it.
         self.ledger.lock().unwrap().held.remove(&claimed.task.number);
-        let reported = store.write(self.ctx.saying(claimed, report)).await.unwrap();
+        let reported = Box::pin(store.write(self.ctx.saying(claimed, report))).await.unwrap();
         assert_eq!(reported.verdict, Verdict::Accepted);
         if reported.dispatch.phase.reason().is_none() {
             *self.ledger.lock().unwrap().completed.entry(claimed.task.number).or_default() += 1;

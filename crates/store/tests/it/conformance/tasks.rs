@@ -5,6 +5,7 @@ use extraboard_core::clock::Span;
 use extraboard_core::doors::{Door, Doors};
 use extraboard_core::id::{Fence, TaskNumber, TaskRef};
 use extraboard_core::kind::Kind;
+use extraboard_core::label::TaskLabel;
 use extraboard_core::priority::Priority;
 use extraboard_core::reason::Counters;
 use extraboard_core::report::{FailureClass, Report, Retryable};
@@ -12,7 +13,8 @@ use extraboard_core::state::{State, Verb};
 use extraboard_core::task::Task;
 use extraboard_store::error::Error;
 use extraboard_store::verbs::{
-    DispatchHeartbeat, PriorityEdit, ProjectRef, TaskDraft, TaskEdit, TaskFilter, TaskGet, TaskList, Usage,
+    DispatchHeartbeat, LabelRef, PriorityEdit, ProjectRef, TaskDraft, TaskEdit, TaskFilter, TaskGet,
+    TaskList, Usage,
 };
 
 use crate::harness::{TestStore, completed, holder, person};
@@ -28,6 +30,8 @@ fn full_draft(ctx: &TestStore) -> TaskDraft {
         doors: Doors::new([Door::Push]).unwrap(),
         needs: Capabilities::parse("rust,sql").unwrap(),
         owner: Some("ann".to_owned()),
+        labels: Vec::new(),
+        external_key: Some("github:acme/x#1".to_owned()),
         project: None,
         parent: None,
         gated_by_parent: true,
@@ -55,6 +59,9 @@ fn expected_of(ctx: &TestStore, draft: &TaskDraft, created: &Task) -> Task {
         doors: draft.doors,
         needs: draft.needs,
         owner: draft.owner,
+        labels: Vec::new(),
+        external_key: draft.external_key,
+        prompt_broken: false,
         project: None,
         project_id: None,
         parent: None,
@@ -101,6 +108,7 @@ pub(crate) async fn every_field_of_a_task_comes_back_as_it_was_written(ctx: &Tes
 
     let parent = ctx.add("parent").await;
     let project = ctx.project("payments").await;
+    let label = ctx.label("bug", "red").await;
     ctx.pass(Span::from_micros(1));
     let edit = TaskEdit {
         title: Some("new".to_owned()),
@@ -111,6 +119,7 @@ pub(crate) async fn every_field_of_a_task_comes_back_as_it_was_written(ctx: &Tes
         doors: Some(Doors::ANY),
         needs: Some(Capabilities::default()),
         owner: Some(None),
+        labels: Some(vec![LabelRef::Name("bug".to_owned())]),
         project: Some(Some(ProjectRef::Name("payments".to_owned()))),
         parent: Some(Some(TaskRef::Number(parent.number))),
         gated_by_parent: Some(false),
@@ -134,6 +143,7 @@ pub(crate) async fn every_field_of_a_task_comes_back_as_it_was_written(ctx: &Tes
         doors: Doors::ANY,
         needs: Capabilities::default(),
         owner: None,
+        labels: vec![TaskLabel { id: label.id, name: "bug".to_owned(), color: "red".to_owned() }],
         project: Some(project.number),
         project_id: Some(project.id),
         parent: Some(parent.number),
