@@ -6,7 +6,7 @@
 use crate::clock::Timestamp;
 use crate::comment::{AuthorType, CommentKind};
 use crate::doors::Door;
-use crate::id::{DispatchId, TaskId, TaskNumber};
+use crate::id::{DispatchId, Fence, TaskId, TaskNumber};
 use crate::kind::Kind;
 use crate::project::{Goal, Project};
 use crate::reason::Reason;
@@ -83,7 +83,7 @@ pub struct Relative {
     pub number: TaskNumber,
     /// What people call it.
     pub title: String,
-    /// What is to be done, shortened.
+    /// What is to be done, shortened; only of a parent.
     pub description: Option<String>,
     /// The sort of work.
     pub kind: Kind,
@@ -91,6 +91,8 @@ pub struct Relative {
     pub state: State,
     /// What its last agent said, shortened.
     pub agent_summary: Option<String>,
+    /// How often it was handed out.
+    pub fence: Fence,
 }
 
 /// An attempt that is over.
@@ -159,10 +161,14 @@ impl Context {
 }
 
 /// Shortens a text to what a prompt has room for, and says so.
-pub fn excerpt(text: &str) -> String {
+pub fn excerpt(text: String) -> String {
+    // It has at least as many bytes as characters.
+    if text.len() <= EXCERPT_CHARS_MAX {
+        return text;
+    }
     match text.char_indices().nth(EXCERPT_CHARS_MAX) {
         Some((end, _)) => format!("{} […]", &text[..end]),
-        None => text.to_owned(),
+        None => text,
     }
 }
 
@@ -173,10 +179,11 @@ mod tests {
     #[test]
     fn a_long_text_is_shortened_at_a_character() {
         let text = "ä".repeat(EXCERPT_CHARS_MAX + 1);
-        let short = excerpt(&text);
+        let short = excerpt(text);
         assert_eq!(short.chars().count(), EXCERPT_CHARS_MAX + 4);
         assert!(short.ends_with(" […]"));
-        assert_eq!(excerpt("short"), "short");
+        let just = "ä".repeat(EXCERPT_CHARS_MAX);
+        assert_eq!(excerpt(just.clone()), just);
     }
 
     #[test]

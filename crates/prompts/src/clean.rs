@@ -77,21 +77,27 @@ fn without_runs(text: &str) -> String {
 /// Makes a text that can stand in a fence: line breaks are plain, nothing is hidden, and runs
 /// of backticks are not absurd.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t') && byte != b'`') {
+    if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }
     let mut result = String::with_capacity(text.len());
-    let (mut backticks, mut after_return) = (0, false);
-    for char in text.chars() {
-        let completes = after_return && char == '\n';
-        after_return = char == '\r';
-        if completes {
+    let (mut rest, mut backticks) = (text, 0);
+    while let Some(char) = rest.chars().next() {
+        // Most of it is plain, and goes as it is.
+        let plain = rest.bytes().position(|byte| !is_plain(byte)).unwrap_or(rest.len());
+        if plain > 0 {
+            result.push_str(&rest[..plain]);
+            (rest, backticks) = (&rest[plain..], 0);
             continue;
         }
+        rest = &rest[char.len_utf8()..];
         if is_line_break(char) {
             result.push('\n');
             backticks = 0;
-        } else if char == '\t' || !is_hidden(char) {
+            if char == '\r' {
+                rest = rest.strip_prefix('\n').unwrap_or(rest);
+            }
+        } else if !is_hidden(char) {
             backticks = if char == '`' { backticks + 1 } else { 0 };
             if backticks <= BACKTICKS_MAX {
                 result.push(char);
@@ -101,12 +107,19 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(result)
 }
 
+/// Tells whether a byte of a text may stay as it is.
+const fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\n' | b'\t') && byte != b'`'
+}
+
 /// Returns the length of the longest run of backticks.
 pub(crate) fn longest_backticks(text: &str) -> usize {
-    if !text.contains('`') {
-        return 0;
+    let (mut longest, mut run) = (0, 0);
+    for byte in text.bytes() {
+        run = if byte == b'`' { run + 1 } else { 0 };
+        longest = longest.max(run);
     }
-    Runs(text).filter(|run| run.starts_with('`')).map(str::len).max().unwrap_or(0)
+    longest
 }
 
 /// A text in pieces: runs of backticks, runs of tildes, and what is between.

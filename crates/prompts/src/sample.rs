@@ -190,6 +190,7 @@ fn relative(number: i64, state: State) -> Relative {
         kind: Kind::Plan,
         state,
         agent_summary: text("What came of it."),
+        fence: Fence(1),
     }
 }
 

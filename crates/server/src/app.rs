@@ -8,6 +8,7 @@ use axum::Router;
 use axum::middleware;
 use axum::routing::{delete, get, patch, post};
 use extraboard_api::dispatch::DispatchMeta;
+use extraboard_core::caller::Caller;
 use extraboard_core::clock::Timestamp;
 use extraboard_core::dispatch::Dispatch;
 use extraboard_core::task::Task;
@@ -15,6 +16,7 @@ use extraboard_desk::Desk;
 use extraboard_intake::webhook::Provider;
 use extraboard_mcp::{HttpService, HttpSettings, http_service};
 use extraboard_store::error::Error;
+use extraboard_store::verbs::DispatchGet;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -95,6 +97,16 @@ impl App {
     /// Tells whether only this machine reaches the server.
     pub(crate) fn is_loopback(&self) -> bool {
         self.settings.listen.ip().is_loopback()
+    }
+
+    /// Returns who holds the dispatch whose token the caller presents: that is who speaks.
+    pub(crate) async fn holder(&self, caller: &Caller) -> Result<Option<String>, Error> {
+        match caller {
+            Caller::Holder { dispatch, .. } => {
+                Ok(Some(self.desk.read(DispatchGet { dispatch: *dispatch }).await?.holder))
+            }
+            Caller::Person(_) | Caller::Agent(_) | Caller::Anonymous | Caller::Desk => Ok(None),
+        }
     }
 
     /// Returns what a dispatch's prompt was made by.

@@ -48,9 +48,12 @@ pub(crate) async fn create(
     let parent = body.parent_id.as_deref().and_then(|text| parent(&mut problems, text));
     problems.check()?;
     let issue = app.desk.read(TaskGet { task }).await?.task.id;
+    let author = match body.author_name {
+        Some(name) => Some(name),
+        None => app.holder(&caller).await?,
+    };
     let ctx = app.desk.ctx(caller);
-    let said =
-        verbs::CommentCreate { ctx, task, body: body.body, author: body.author_name, author_type, parent };
+    let said = verbs::CommentCreate { ctx, task, body: body.body, author, author_type, parent };
     let comment = app.desk.write(said).await?;
     Ok((StatusCode::CREATED, Json(One { data: shown(issue, &comment) })))
 }

@@ -54,6 +54,10 @@ pub(crate) async fn create(
     let missing = || ApiError::NotFound(format!("there is no version {:?}", body.version_id));
     let version: VersionId = body.version_id.parse().map_err(|_| missing())?;
     let task = task.ok_or_else(missing)?;
+    let author = match body.author_name {
+        Some(name) => Some(name),
+        None => app.holder(&caller).await?,
+    };
     let create = ReviewCreate {
         dispatch: own_dispatch(&app, &caller, version).await?,
         ctx: app.desk.ctx(caller),
@@ -63,7 +67,7 @@ pub(crate) async fn create(
         marks,
         feedback: body.feedback,
         author_type,
-        author: body.author_name,
+        author,
         improvement: (app.desk.new_task_id(), [app.desk.new_label_id(), app.desk.new_label_id()]),
     };
     let taken = Box::pin(app.desk.write(create)).await?;

@@ -19,6 +19,7 @@ CREATE INDEX task_label_label ON task_label (label, task);
 -- What a task is called where it came from, and whether its prompt could not be made.
 ALTER TABLE task ADD COLUMN external_key TEXT;
 ALTER TABLE task ADD COLUMN prompt_broken BIGINT NOT NULL DEFAULT 0 CHECK (prompt_broken IN (0, 1));
+CREATE INDEX task_prompt_broken ON task (number) WHERE prompt_broken = 1;
 CREATE UNIQUE INDEX task_external_key ON task (external_key)
   WHERE external_key IS NOT NULL AND deleted_at IS NULL;
 
@@ -120,3 +121,13 @@ INSERT INTO prompt_count (one, pos) SELECT 1, last_pos FROM sequencer;
 -- The version a prompt was made by, and what its holder said it did.
 ALTER TABLE dispatch ADD COLUMN version TEXT COLLATE "C";
 ALTER TABLE dispatch ADD COLUMN summary TEXT;
+
+-- Prompts are the largest thing a claim writes, and the usual compression takes longer than
+-- all else it does. Servers that were built without the quick one keep them as they are.
+DO $$
+BEGIN
+  EXECUTE 'ALTER TABLE dispatch ALTER COLUMN prompt SET COMPRESSION lz4';
+EXCEPTION WHEN OTHERS THEN
+  ALTER TABLE dispatch ALTER COLUMN prompt SET STORAGE EXTERNAL;
+END
+$$;

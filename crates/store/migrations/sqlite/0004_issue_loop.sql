@@ -19,6 +19,7 @@ CREATE INDEX task_label_label ON task_label (label, task);
 -- What a task is called where it came from, and whether its prompt could not be made.
 ALTER TABLE task ADD COLUMN external_key TEXT;
 ALTER TABLE task ADD COLUMN prompt_broken INTEGER NOT NULL DEFAULT 0 CHECK (prompt_broken IN (0, 1));
+CREATE INDEX task_prompt_broken ON task (number) WHERE prompt_broken = 1;
 CREATE UNIQUE INDEX task_external_key ON task (external_key)
   WHERE external_key IS NOT NULL AND deleted_at IS NULL;
 

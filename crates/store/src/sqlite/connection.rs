@@ -160,7 +160,10 @@ fn cell(value: ValueRef<'_>) -> Cell {
         // No column of ours holds floating-point numbers or blobs; as text they
         // are refused where they are read.
         ValueRef::Real(real) => Cell::Text(real.to_string()),
-        ValueRef::Text(text) | ValueRef::Blob(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Text(text) | ValueRef::Blob(text) => Cell::Text(match std::str::from_utf8(text) {
+            Ok(text) => text.to_owned(),
+            Err(_) => String::from_utf8_lossy(text).into_owned(),
+        }),
     }
 }
 

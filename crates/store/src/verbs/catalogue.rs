@@ -58,11 +58,19 @@ const ACTIVE: &str = concat!(
      ORDER BY m.slug"
 );
 
-/// Returns the templates in use, from the cache if they are those.
-pub(crate) async fn read<T: Tx>(tx: &mut T, cache: &CatalogueCache) -> Result<Arc<Catalogue>, Error> {
+/// Reads which templates there are.
+pub(crate) async fn epoch<T: Tx>(tx: &mut T) -> Result<String, Error> {
     let row = first(tx, EPOCH.into(), params![]).await?;
-    let epoch = row.ok_or_else(|| Error::unreadable("no catalogue"))?.text()?;
-    if let Some(kept) = cache.of(&epoch) {
+    row.ok_or_else(|| Error::unreadable("no catalogue"))?.text()
+}
+
+/// Returns the templates in use, from the cache if they are those of this epoch.
+pub(crate) async fn read<T: Tx>(
+    tx: &mut T,
+    cache: &CatalogueCache,
+    epoch: &str,
+) -> Result<Arc<Catalogue>, Error> {
+    if let Some(kept) = cache.of(epoch) {
         return Ok(kept);
     }
     let rows = tx.query(ACTIVE.into(), params![]).await?;
@@ -70,7 +78,7 @@ pub(crate) async fn read<T: Tx>(tx: &mut T, cache: &CatalogueCache) -> Result<Ar
         .into_iter()
         .map(|mut row| Ok((template::from_row(&mut row)?, template::version_from_row(&mut row)?)))
         .collect::<Result<_, Error>>()?;
-    let catalogue = Arc::new(Catalogue { epoch, templates });
+    let catalogue = Arc::new(Catalogue { epoch: epoch.to_owned(), templates });
     cache.keep(&catalogue);
     Ok(catalogue)
 }
@@ -85,9 +93,11 @@ pub(crate) async fn changed<T: Tx>(tx: &mut T, ctx: &Ctx, epoch: VersionId) -> R
     Box::pin(try_again(tx, ctx)).await
 }
 
-const BROKEN: &str = "SELECT task FROM inbox \
-     WHERE closed_at IS NULL AND kind = 'broken_prompt' \
-     ORDER BY task LIMIT $1";
+const BROKEN: &str = "SELECT number \
+     FROM task \
+     WHERE prompt_broken = 1 AND deleted_at IS NULL \
+     ORDER BY number \
+     LIMIT $1";
 
 /// Puts tasks whose prompts could not be made back in line. What is beyond one turn
 /// waits for its own time.

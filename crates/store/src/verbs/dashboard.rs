@@ -100,7 +100,7 @@ const NEWEST: &str = "SELECT number, updated_at \
      WHERE parent IS NULL AND deleted_at IS NULL \
      ORDER BY number DESC \
      LIMIT $1";
-const PARENT: &str = "SELECT parent FROM task WHERE number = $1";
+const PARENT: &str = "SELECT parent, deleted_at FROM task WHERE number = $1";
 
 /// How many parts of each task are told of.
 const CHILDREN_SHOWN: i64 = 50;
@@ -155,7 +155,7 @@ impl Verb for ActivityRead {
             let related = related.iter().filter(of_children).map(|(_, related)| related.clone()).collect();
             Some(Activity { task, children, related, latest })
         });
-        Ok(shown.take(self.limit).collect())
+        Ok(shown.collect())
     }
 }
 
@@ -163,7 +163,7 @@ impl ActivityRead {
     /// Returns tasks without a parent, the one something happened to last first.
     async fn roots<T: Tx>(&self, tx: &mut T) -> Result<Vec<(TaskNumber, Timestamp)>, Error> {
         let mut roots: Vec<(TaskNumber, Timestamp)> = Vec::new();
-        let mut known: HashMap<TaskNumber, TaskNumber> = HashMap::new();
+        let mut known: HashMap<TaskNumber, Option<TaskNumber>> = HashMap::new();
         let limit = i64::try_from(self.limit).unwrap_or(i64::MAX);
         for (sql, most) in [(LATEST, EVENTS_MAX), (NEWEST, limit)] {
             for mut row in tx.query(sql.into(), params![most]).await? {
@@ -174,8 +174,12 @@ impl ActivityRead {
                     None => root_of(tx, number).await?,
                 };
                 known.insert(number, root);
+                let Some(root) = root else { continue };
                 if roots.iter().all(|(listed, _)| *listed != root) {
                     roots.push((root, at));
+                }
+                if roots.len() == self.limit {
+                    return Ok(roots);
                 }
             }
         }
@@ -183,13 +187,15 @@ impl ActivityRead {
     }
 }
 
-async fn root_of<T: Tx>(tx: &mut T, mut number: TaskNumber) -> Result<TaskNumber, Error> {
+/// Returns the task without a parent that a task lies below, unless that was deleted.
+async fn root_of<T: Tx>(tx: &mut T, mut number: TaskNumber) -> Result<Option<TaskNumber>, Error> {
     // There are at most eight levels and no cycles.
     loop {
-        let row = first(tx, PARENT.into(), params![number.0]).await?;
-        match row.map(|mut row| row.opt_int()).transpose()?.flatten() {
-            Some(parent) => number = TaskNumber(parent),
-            None => return Ok(number),
+        let Some(mut row) = first(tx, PARENT.into(), params![number.0]).await? else { return Ok(None) };
+        match (row.opt_int()?, row.opt_int()?) {
+            (Some(parent), _) => number = TaskNumber(parent),
+            (None, None) => return Ok(Some(number)),
+            (None, Some(_)) => return Ok(None),
         }
     }
 }

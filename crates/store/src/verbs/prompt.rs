@@ -79,10 +79,11 @@ pub(crate) struct Made {
 /// A prompt, or why there is none.
 pub(crate) type Tried = Result<Made, String>;
 
-/// Makes the prompts of tasks, in their order.
+/// Makes the prompts of tasks, in their order, by the templates of this epoch.
 pub(crate) async fn make<T: Tx>(
     tx: &mut T,
     render: &Render,
+    epoch: &str,
     wanted: Vec<Wanted>,
 ) -> Result<Vec<Tried>, Error> {
     match render {
@@ -93,7 +94,7 @@ pub(crate) async fn make<T: Tx>(
         _ if wanted.is_empty() => Ok(Vec::new()),
         Render::Templates(known) => {
             // Large, and every claim would have room for it.
-            let catalogue = Box::pin(catalogue::read(tx, &known.cache)).await?;
+            let catalogue = Box::pin(catalogue::read(tx, &known.cache, epoch)).await?;
             let contexts = Box::pin(prompt_context::read(tx, wanted)).await?;
             Ok(contexts.iter().map(|context| known.make(&catalogue, context)).collect())
         }
@@ -157,9 +158,11 @@ impl Verb for TaskPreview {
         let wanted = Wanted { task: task.clone(), door: self.door, dispatch: None };
         let context = prompt_context::read(tx, vec![wanted]).await?.into_iter().next();
         let context = context.ok_or_else(|| Error::Broken("a task without a context".to_owned()))?;
-        let source = match self.version {
-            Some(version) => Some(named(tx, version).await?),
-            None => choose(&*catalogue::read(tx, &known.cache).await?, &context).cloned(),
+        let source = if let Some(version) = self.version {
+            Some(named(tx, version).await?)
+        } else {
+            let epoch = catalogue::epoch(tx).await?;
+            choose(&*catalogue::read(tx, &known.cache, &epoch).await?, &context).cloned()
         };
         let prompt = match &source {
             Some((template, version)) => known.prompter.prompt(template, version, &context).map(Some),

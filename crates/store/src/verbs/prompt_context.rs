@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use extraboard_core::clock::Timestamp;
 use extraboard_core::doors::Door;
-use extraboard_core::id::{DispatchId, ProjectNumber, TaskNumber};
+use extraboard_core::id::{DispatchId, Fence, ProjectNumber, TaskNumber};
 use extraboard_core::project::{Goal, GoalStatus, Project};
 use extraboard_core::prompt::{
     BLOCKERS_MAX, COMMENTS_MAX, Context, IMPROVEMENT_LABEL, Improved, RELATIVES_MAX, Relative, Remark,
@@ -65,6 +65,7 @@ impl Around {
         let families = distinct(own.iter().chain(&parents).copied());
         let parts = parts(tx, families).await?;
         let siblings = parents.iter().filter_map(|parent| parts.get(&TaskNumber(*parent))).flatten();
+        let siblings = siblings.filter(|sibling| sibling.fence.0 > 0);
         let attempted = wanted.iter().filter(|wanted| wanted.was_attempted()).map(|one| one.task.number.0);
         let attempted = distinct(attempted.chain(siblings.map(|sibling| sibling.number.0)));
         Ok(Self {
@@ -166,8 +167,12 @@ fn by_task<V>(
 }
 
 macro_rules! relative_columns {
+    ($description:literal) => {
+        concat!("t.id, t.number, t.title, ", $description, ", t.kind, t.state, t.agent_summary, t.fence")
+    };
+    // Of many, what is to be done would be more than anybody reads.
     () => {
-        "t.id, t.number, t.title, t.description, t.kind, t.state, t.agent_summary"
+        relative_columns!("CAST(NULL AS TEXT)")
     };
 }
 
@@ -176,10 +181,11 @@ fn relative(row: &mut Row) -> Result<Relative, Error> {
         id: row.parse()?,
         number: TaskNumber(row.int()?),
         title: row.text()?,
-        description: row.opt_text()?.map(|text| excerpt(&text)),
+        description: row.opt_text()?.map(excerpt),
         kind: row.parse()?,
         state: row.parse()?,
-        agent_summary: row.opt_text()?.map(|text| excerpt(&text)),
+        agent_summary: row.opt_text()?.map(excerpt),
+        fence: Fence(row.int()?),
     })
 }
 
@@ -211,12 +217,12 @@ async fn parts<T: Tx>(tx: &mut T, tasks: Vec<i64>) -> Result<HashMap<TaskNumber,
 const RELATIVES: Sql = Sql {
     postgres: concat!(
         "SELECT ",
-        relative_columns!(),
+        relative_columns!("t.description"),
         " FROM task t WHERE t.number = ANY($1) AND t.deleted_at IS NULL"
     ),
     sqlite: concat!(
         "SELECT ",
-        relative_columns!(),
+        relative_columns!("t.description"),
         " FROM task t WHERE t.number IN (SELECT value FROM json_each($1)) AND t.deleted_at IS NULL"
     ),
 };
@@ -311,8 +317,8 @@ async fn sessions<T: Tx>(tx: &mut T, tasks: Vec<i64>) -> Result<HashMap<TaskNumb
             fence: row.int()?,
             outcome: row.opt_parse()?,
             reason: row.opt_parse()?,
-            summary: row.opt_text()?.map(|text| excerpt(&text)),
-            error: row.opt_text()?.map(|text| excerpt(&text)),
+            summary: row.opt_text()?.map(excerpt),
+            error: row.opt_text()?.map(excerpt),
             ended_at: Timestamp::from_micros(row.int()?),
         };
         found.entry(session.task).or_default().push(session);
@@ -346,7 +352,7 @@ async fn comments<T: Tx>(tx: &mut T, tasks: Vec<i64>) -> Result<HashMap<TaskNumb
     by_task(each(tx, COMMENTS, tasks, COMMENTS_MAX).await?, |row| {
         Ok(Remark {
             kind: row.parse()?,
-            body: excerpt(&row.text()?),
+            body: excerpt(row.text()?),
             author: row.text()?,
             author_type: row.parse()?,
             created_at: Timestamp::from_micros(row.int()?),

@@ -8,7 +8,7 @@ use extraboard_core::event::EventType;
 use extraboard_core::id::{DispatchId, LabelId, ReviewId, TaskId, TaskRef, VersionId};
 use extraboard_core::label::Label;
 use extraboard_core::priority::Level;
-use extraboard_core::prompt::IMPROVEMENT_LABEL;
+use extraboard_core::prompt::{IMPROVEMENT_LABEL, excerpt};
 use extraboard_core::review::{Marks, Review, Score};
 use extraboard_core::task::Task;
 use extraboard_core::template::{Template, Version};
@@ -233,7 +233,7 @@ impl ReviewCreate {
             if nr == 0 {
                 text.push_str("\nWhat reviewers said, the newest first:\n");
             }
-            let said = extraboard_core::prompt::excerpt(&row.text()?);
+            let said = excerpt(row.text()?);
             text = format!("{text}\n- {}\n", said.replace('\n', "\n  "));
         }
         Ok(text)

@@ -129,9 +129,9 @@ macro_rules! members {
             id!($dialect, "g"),
             ", 'Have task ' || g || ' done as its plan says', $4, 'task', 'queued', 1 + g * 7919 % 100, 7, 3, \
                $3, $3, $3, 1, 1, $6 + (g - 1) / $7, \
-               CASE WHEN g % 10 = 0 THEN 1 ELSE 0 END, CASE WHEN g % 10 = 0 THEN 1 ELSE 0 END, \
-               CASE WHEN g % 10 = 0 THEN 1 ELSE 0 END, CASE WHEN g % 10 = 0 THEN $3 END, \
-               CASE WHEN g % 10 = 0 THEN $5 END \
+               CASE WHEN g % 10 = 4 THEN 1 ELSE 0 END, CASE WHEN g % 10 = 4 THEN 1 ELSE 0 END, \
+               CASE WHEN g % 10 = 4 THEN 1 ELSE 0 END, CASE WHEN g % 10 = 4 THEN $3 END, \
+               CASE WHEN g % 10 = 4 THEN $5 END \
              FROM series"
         )
     };

@@ -2,7 +2,7 @@
 
 use extraboard_core::clock::Timestamp;
 use extraboard_core::event::EventType;
-use extraboard_core::id::{SignalId, TaskNumber, TaskRef};
+use extraboard_core::id::{SignalId, TaskNumber};
 use extraboard_core::signal::{Severity, Signal};
 use extraboard_core::task::Task;
 use serde_json::json;
@@ -154,7 +154,7 @@ fn from_row(row: &mut Row) -> Result<Signal, Error> {
     })
 }
 
-/// Reads a signal that came before, and its task.
+/// Reads a signal that came before, and its task, which may be deleted by now.
 async fn known<T: Tx>(
     tx: &mut T,
     sql: &'static str,
@@ -165,9 +165,6 @@ async fn known<T: Tx>(
     let signal = from_row(&mut row)?;
     let number = TaskNumber(row.int()?);
     let task = task::get_even_deleted(tx, number).await?;
-    if task.deleted_at.is_some() {
-        return Err(Error::NoTask(TaskRef::Number(number)));
-    }
     Ok(SignalTaken { signal, task, is_repeated: true })
 }
 

@@ -366,6 +366,11 @@ impl Verb for VersionPromote {
     }
 }
 
+const LOCK_BOTH: &str = "SELECT id \
+     FROM template_version \
+     WHERE template = $1 AND (status = 'active' OR id = $2) \
+     ORDER BY id \
+     FOR UPDATE";
 const RETIRE: &str =
     "UPDATE template_version SET status = 'retired' WHERE template = $1 AND status = 'active'";
 const ACTIVATE: &str = "UPDATE template_version SET status = 'active' WHERE id = $1 AND status <> 'active'";
@@ -377,6 +382,8 @@ pub(super) async fn activate<T: Tx>(
     template: &Template,
     version: Version,
 ) -> Result<Version, Error> {
+    // In the order of ids, as whoever counts what became of prompts.
+    tx.query(LOCK_BOTH.into(), params![template.id.to_string(), version.id.to_string()]).await?;
     tx.execute(RETIRE.into(), params![template.id.to_string()]).await?;
     let activated = tx.execute(ACTIVATE.into(), params![version.id.to_string()]).await?;
     expect_rows("promoting", 1, activated)?;

@@ -44,13 +44,15 @@ pub(super) struct Filing<'a> {
     ids: BTreeMap<String, String>,
     /// The keys of items that are finished and not wanted.
     closed: BTreeSet<String>,
+    /// The ids of tasks that were related, the smaller one first.
+    related: BTreeSet<[String; 2]>,
     report: Report,
 }
 
 impl<'a> Filing<'a> {
     pub(super) fn new(client: &'a Client, plan: &'a Plan) -> Self {
-        let (ids, closed) = (BTreeMap::new(), BTreeSet::new());
-        Self { client, plan, ids, closed, report: Report::default() }
+        let (ids, closed, related) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Self { client, plan, ids, closed, related, report: Report::default() }
     }
 
     pub(super) fn into_report(self) -> Report {
@@ -225,14 +227,18 @@ impl<'a> Filing<'a> {
         let elsewhere = draft.elsewhere.iter().filter(|other| other.tie == Tie::Related);
         for key in draft.related.iter().chain(elsewhere.map(|other| &other.key)) {
             let Some(other) = self.ids.get(key) else { continue };
+            let mut pair = [id.clone(), other.clone()];
+            pair.sort_unstable();
+            // The other one may have said it first.
+            if !self.related.insert(pair) {
+                continue;
+            }
             let relation = RelationCreate {
                 kind: "related".to_owned(),
                 related_issue_id: IssueRef::from(other.as_str()),
             };
-            match self.client.relation_create(&id, &relation).await {
-                // The other one may have said it first.
-                Ok(_) | Err(ClientError::Api { status: 409, .. }) => {}
-                Err(error) => self.remark_refusal(draft, "a relation", &error)?,
+            if let Err(error) = self.client.relation_create(&id, &relation).await {
+                self.remark_refusal(draft, "a relation", &error)?;
             }
         }
         Ok(())

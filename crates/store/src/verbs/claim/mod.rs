@@ -241,7 +241,7 @@ impl ClaimBatch {
             }
         }
         let wanted = chosen.iter().map(|(_, _, claimed)| claimed.wanted()).collect();
-        let made = prompt::make(tx, &self.render, wanted).await?;
+        let made = prompt::make(tx, &self.render, &section.epoch, wanted).await?;
         let (mut claims, mut put_aside) = (Vec::new(), 0);
         for ((index, before, mut claimed), made) in chosen.into_iter().zip(made) {
             match made {
@@ -371,7 +371,8 @@ pub(crate) async fn claim_exactly<T: Tx>(
     let task = TaskRef::Number(before.number);
     let batch = ClaimBatch { ctx: ctx.clone(), requests: vec![request], render };
     let mut claimed = batch.open(&batch.requests[0], before)?;
-    let made = prompt::make(tx, &batch.render, vec![claimed.wanted()]).await?.into_iter().next();
+    let made =
+        prompt::make(tx, &batch.render, &section.epoch, vec![claimed.wanted()]).await?.into_iter().next();
     let made = made.ok_or_else(|| Error::Broken("a task without a prompt".to_owned()))?;
     let made =
         made.map_err(|why| Error::NotReady { task, why: format!("its prompt cannot be made: {why}") })?;
@@ -402,7 +403,9 @@ async fn put_back<T: Tx>(tx: &mut T, ctx: &Ctx, before: Task, why: String) -> Re
     let data = json!({ "reason": reason.as_str(), "state": after.state.as_str(), "error": why });
     after.last_error = Some(why);
     let event = NewEvent::new(EventType::TaskNeedsPerson, ctx, before.number).data(data);
-    change(tx, ctx, &before, after, vec![event]).await.map(drop)
+    // What is known to be broken is told once.
+    let events = if before.prompt_broken { Vec::new() } else { vec![event] };
+    change(tx, ctx, &before, after, events).await.map(drop)
 }
 
 /// Returns what keeps a task from being handed to whoever asked for it by name.

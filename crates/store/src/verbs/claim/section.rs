@@ -26,6 +26,8 @@ pub(crate) struct Section {
     pub(crate) head: Option<i64>,
     /// Whether timers are due.
     pub(crate) due: bool,
+    /// Which templates there are.
+    pub(crate) epoch: String,
 }
 
 /// How the line is sorted.
@@ -46,7 +48,8 @@ const FLAGS: &str = concat!(
        CASE WHEN EXISTS (SELECT 1 FROM project WHERE deleted_at IS NULL \
          AND (status IN ('paused','canceled') OR run_limit IS NOT NULL)) THEN 1 ELSE 0 END, \
        CASE WHEN EXISTS (SELECT 1 FROM account_gate) THEN 1 ELSE 0 END, \
-       (SELECT arrival FROM line_head WHERE level = 0) \
+       (SELECT arrival FROM line_head WHERE level = 0), \
+       (SELECT epoch FROM catalogue) \
      FROM rules r"
 );
 
@@ -58,6 +61,7 @@ pub(crate) async fn read<T: Tx>(tx: &mut T, now: Timestamp) -> Result<Section, E
     let (due, reranking) = (row.flag()?, row.flag()?);
     let (gated_projects, gated_accounts) = (row.flag()?, row.flag()?);
     let head = row.opt_int()?;
+    let epoch = row.text()?;
     let limits = rules.limits;
     let projects = match (limits.project.is_some(), gated_projects) {
         (true, _) => project_gates(tx, ALL_PROJECTS).await?,
@@ -68,7 +72,7 @@ pub(crate) async fn read<T: Tx>(tx: &mut T, now: Timestamp) -> Result<Section, E
     let usage = if is_limited(&limits, &projects) { usage(tx).await? } else { Usage::default() };
     let levels = if rules.profile.is_linear() && !reranking { Levels::One } else { Levels::Many };
     let conditions = Conditions { now, limits, usage, projects, accounts };
-    Ok(Section { profile: rules.profile, conditions, levels, head, due })
+    Ok(Section { profile: rules.profile, conditions, levels, head, due, epoch })
 }
 
 fn is_limited(limits: &Limits, projects: &HashMap<ProjectNumber, ProjectGate>) -> bool {

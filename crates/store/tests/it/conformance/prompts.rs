@@ -16,7 +16,7 @@ use extraboard_store::verbs::{
 };
 
 use super::labels::labelled;
-use crate::harness::{TestStore, agent, below, person};
+use crate::harness::{TestStore, agent, below, holder, person};
 use crate::prompting::lines_of;
 
 /// Returns a draft of a task that is not handed out.
@@ -226,7 +226,6 @@ pub(crate) async fn a_question_comes_back_with_its_answer(ctx: &TestStore) {
     ctx.answer(task, "left").await.unwrap();
     let prompt = ctx.claim_prompted().await.dispatch.prompt.unwrap();
     let (_, told) = prompt.split_once('\n').unwrap();
-    let holder = claimed.dispatch.id;
     let expected = format!(
         "task #1 t by pull\n\
          session #1.1 asked, left or right?\n\
@@ -234,10 +233,10 @@ pub(crate) async fn a_question_comes_back_with_its_answer(ctx: &TestStore) {
          answer by {}: left\n\
          asked left or right?\n\
          answered left",
-        crate::harness::holder(&claimed.dispatch),
+        holder(&claimed.dispatch),
         person(),
     );
-    assert_eq!(told, expected, "{holder}");
+    assert_eq!(told, expected);
 }
 
 pub(crate) async fn a_prompt_tells_of_project_goal_and_labels(ctx: &TestStore) {
