@@ -167,6 +167,9 @@ async fn check_scope(app: &App, method: &Method, uri: &Uri, dispatch: DispatchId
 async fn is_to_improve(app: &App, dispatch: DispatchId, template: &str) -> Result<bool, ApiError> {
     let number = app.desk.read(DispatchGet { dispatch }).await?.task;
     let task = app.desk.read(TaskGet { task: TaskRef::Number(number) }).await?.task;
+    if task.dispatch != Some(dispatch) {
+        return Ok(false);
+    }
     let versions = VersionList { template: TemplateRef::new(template), offset: 0, limit: VERSIONS_LOOKED_AT };
     match app.desk.read(versions).await {
         Ok((versions, _)) => Ok(versions.iter().any(|version| version.improvement == Some(task.id))),

@@ -2,12 +2,14 @@
 
 mod artifacts;
 mod bad_input;
+mod choice;
 mod dashboard;
 mod dispatches;
 mod doctor;
 mod events;
 mod guard;
 mod hierarchy;
+mod improvement;
 mod inbox;
 mod instructions;
 mod issues;
@@ -26,6 +28,7 @@ mod signals;
 mod strangers;
 mod templates;
 mod tokens;
+mod versions;
 mod waiting;
 mod webhooks;
 mod why;

@@ -10,13 +10,13 @@ use extraboard_api::issue::{Issue, IssueCreate};
 use extraboard_api::issue_ref::IssueRef;
 use extraboard_core::caller::Caller;
 use extraboard_core::doors::Doors;
-use extraboard_core::id::{RelationId, TaskRef};
+use extraboard_core::id::{DispatchId, RelationId, TaskRef};
 use extraboard_core::kind::Kind;
 use extraboard_core::priority::{Level, Priority};
 use extraboard_core::state::State as TaskState;
 use extraboard_core::status::Status;
-use extraboard_core::task::MAX_RETRIES_DEFAULT;
-use extraboard_store::verbs::{Imported, TaskCreate, TaskDraft, TaskGet, TaskImport};
+use extraboard_core::task::{MAX_RETRIES_DEFAULT, Task};
+use extraboard_store::verbs::{DispatchGet, Imported, TaskCreate, TaskDraft, TaskGet, TaskImport};
 
 use crate::app::App;
 use crate::convert;
@@ -38,11 +38,15 @@ pub(crate) async fn handle(
     check_scope(&app, &caller, &draft).await?;
     let key = key.used_for(&serde_json::to_string(&body).unwrap_or_default());
     let has_key = draft.external_key.is_some();
+    let scope = scope(&app, &caller);
     let create = TaskCreate { ctx: app.desk.ctx(caller), id: app.desk.new_task_id(), draft, key };
     let (status, task) = if has_key {
         match app.desk.write(TaskImport { create }).await? {
             Imported::Created(task) => (StatusCode::CREATED, task),
-            Imported::Known(task) => (StatusCode::OK, task),
+            Imported::Known(task) => {
+                check_known(&app, scope, &task).await?;
+                (StatusCode::OK, task)
+            }
         }
     } else {
         (StatusCode::CREATED, app.desk.write(create).await?)
@@ -51,17 +55,29 @@ pub(crate) async fn handle(
     Ok((status, Json(One { data: convert::issue(task, None) })))
 }
 
-/// Keeps a dispatch token to parts of its own issue, where tokens count.
-async fn check_scope(app: &App, caller: &Caller, draft: &TaskDraft) -> Result<(), ApiError> {
-    let Caller::Holder { dispatch, .. } = caller else { return Ok(()) };
-    if app.is_loopback() {
-        return Ok(());
+/// Returns the dispatch the caller has to keep to, where tokens count.
+fn scope(app: &App, caller: &Caller) -> Option<DispatchId> {
+    match caller {
+        Caller::Holder { dispatch, .. } if !app.is_loopback() => Some(*dispatch),
+        _ => None,
     }
+}
+
+/// Keeps a dispatch token to parts of its own issue.
+async fn check_scope(app: &App, caller: &Caller, draft: &TaskDraft) -> Result<(), ApiError> {
+    let Some(dispatch) = scope(app, caller) else { return Ok(()) };
     let own = match draft.parent {
-        Some(task) => app.desk.read(TaskGet { task }).await?.task.dispatch == Some(*dispatch),
+        Some(task) => app.desk.read(TaskGet { task }).await?.task.dispatch == Some(dispatch),
         None => false,
     };
-    if own { Ok(()) } else { Err(ApiError::OutOfScope(*dispatch)) }
+    if own { Ok(()) } else { Err(ApiError::OutOfScope(dispatch)) }
+}
+
+/// Shows a dispatch token no issue by its key but a part of its own.
+async fn check_known(app: &App, scope: Option<DispatchId>, known: &Task) -> Result<(), ApiError> {
+    let Some(dispatch) = scope else { return Ok(()) };
+    let own = app.desk.read(DispatchGet { dispatch }).await?.task;
+    if known.parent == Some(own) { Ok(()) } else { Err(ApiError::OutOfScope(dispatch)) }
 }
 
 fn draft(body: &IssueCreate, new_relation_id: impl Fn() -> RelationId) -> Result<TaskDraft, ApiError> {

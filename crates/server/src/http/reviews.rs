@@ -8,11 +8,10 @@ use axum::http::StatusCode;
 use extraboard_api::envelope::{Many, One, PageQuery};
 use extraboard_api::review::{PromptReview, PromptReviewCreate};
 use extraboard_core::caller::Caller;
-use extraboard_core::id::{DispatchId, VersionId};
+use extraboard_core::id::{DispatchId, TaskRef, VersionId};
 use extraboard_core::review::{FEEDBACK_CHARS_MAX, Marks};
 use extraboard_core::task::OWNER_CHARS_MAX;
-use extraboard_store::error::Error;
-use extraboard_store::verbs::{DispatchGet, ReviewCreate, ReviewList, VersionRef};
+use extraboard_store::verbs::{DispatchGet, ReviewCreate, ReviewList, TaskGet};
 
 use crate::app::App;
 use crate::convert::template::review;
@@ -59,7 +58,7 @@ pub(crate) async fn create(
         None => app.holder(&caller).await?,
     };
     let create = ReviewCreate {
-        dispatch: own_dispatch(&app, &caller, version).await?,
+        dispatch: own_dispatch(&app, &caller, version, task).await?,
         ctx: app.desk.ctx(caller),
         id: app.desk.new_review_id(),
         version,
@@ -93,13 +92,15 @@ async fn own_dispatch(
     app: &App,
     caller: &Caller,
     version: VersionId,
+    task: TaskRef,
 ) -> Result<Option<DispatchId>, ApiError> {
     let Caller::Holder { dispatch, .. } = caller else { return Ok(None) };
-    let own = app.desk.read(DispatchGet { dispatch: *dispatch }).await?.version;
-    match own {
-        Some(own) if own == version => Ok(Some(*dispatch)),
+    let held = app.desk.read(DispatchGet { dispatch: *dispatch }).await?;
+    let own = app.desk.read(TaskGet { task: TaskRef::Number(held.task) }).await?.task;
+    let is_own = task == TaskRef::Number(own.number) || task == TaskRef::Id(own.id);
+    match held.version {
+        Some(sent) if sent == version && is_own => Ok(Some(*dispatch)),
         _ if app.is_loopback() => Ok(None),
-        Some(_) => Err(ApiError::OutOfScope(*dispatch)),
-        None => Err(Error::NoVersion(VersionRef::Id(version)).into()),
+        _ => Err(ApiError::OutOfScope(*dispatch)),
     }
 }

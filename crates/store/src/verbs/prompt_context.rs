@@ -46,12 +46,7 @@ pub(crate) async fn read<T: Tx>(tx: &mut T, wanted: Vec<Wanted>) -> Result<Vec<C
 /// What stands around some tasks.
 struct Around {
     projects: HashMap<ProjectNumber, (Project, Option<Goal>)>,
-    /// Parents, by their own number.
-    parents: HashMap<TaskNumber, Relative>,
-    /// Parts, by the number of what they are parts of.
-    parts: HashMap<TaskNumber, Vec<Relative>>,
-    blocking: HashMap<TaskNumber, Vec<Relative>>,
-    blocked_by: HashMap<TaskNumber, Vec<Relative>>,
+    kin: Kin,
     sessions: HashMap<TaskNumber, Vec<Session>>,
     comments: HashMap<TaskNumber, Vec<Remark>>,
     improves: HashMap<TaskNumber, Improved>,
@@ -62,18 +57,14 @@ impl Around {
         let own: Vec<_> = wanted.iter().map(|wanted| wanted.task.number.0).collect();
         let parents = distinct(wanted.iter().filter_map(|wanted| wanted.task.parent.map(|parent| parent.0)));
         let projects = distinct(wanted.iter().filter_map(|wanted| wanted.task.project.map(|of| of.0)));
-        let families = distinct(own.iter().chain(&parents).copied());
-        let parts = parts(tx, families).await?;
-        let siblings = parents.iter().filter_map(|parent| parts.get(&TaskNumber(*parent))).flatten();
+        let kin = Kin::read(tx, &own, &parents).await?;
+        let siblings = parents.iter().filter_map(|parent| kin.parts.get(&TaskNumber(*parent))).flatten();
         let siblings = siblings.filter(|sibling| sibling.fence.0 > 0);
         let attempted = wanted.iter().filter(|wanted| wanted.was_attempted()).map(|one| one.task.number.0);
         let attempted = distinct(attempted.chain(siblings.map(|sibling| sibling.number.0)));
         Ok(Self {
             projects: projects_of(tx, projects).await?,
-            parents: relatives(tx, parents).await?,
-            parts,
-            blocking: blocked(tx, BLOCKING, own.clone()).await?,
-            blocked_by: blocked(tx, BLOCKED_BY, own.clone()).await?,
+            kin,
             sessions: sessions(tx, attempted).await?,
             comments: comments(tx, own).await?,
             improves: improves(tx, wanted).await?,
@@ -84,7 +75,8 @@ impl Around {
         let Wanted { task, door, dispatch } = wanted;
         let number = task.number;
         let (project, goal) = task.project.and_then(|project| self.projects.get(&project)).cloned().unzip();
-        let siblings = task.parent.and_then(|parent| self.parts.get(&parent)).cloned().unwrap_or_default();
+        let siblings =
+            task.parent.and_then(|parent| self.kin.parts.get(&parent)).cloned().unwrap_or_default();
         let siblings = siblings.into_iter().filter(|sibling| sibling.number != number);
         let siblings = latest(siblings.collect(), RELATIVES_MAX);
         let family = || siblings.iter().map(|sibling| sibling.number).chain([number]);
@@ -93,18 +85,18 @@ impl Around {
         let has_failed_sessions = sessions.iter().any(Session::has_failed);
         // Those of the task itself come last, where they are read last and kept.
         sessions.sort_by_key(|session| (session.task == number, session.ended_at, session.fence));
-        let list = |of: &HashMap<TaskNumber, Vec<Relative>>| of.get(&number).cloned().unwrap_or_default();
+        let list = |of: &ByTask| of.get(&number).cloned().unwrap_or_default();
         Context {
             door,
             dispatch,
             ask_for_review: project.as_ref().is_none_or(asks_for_reviews),
             project,
             goal: goal.flatten(),
-            parent: task.parent.and_then(|parent| self.parents.get(&parent)).cloned(),
+            parent: task.parent.and_then(|parent| self.kin.parents.get(&parent)).cloned(),
             siblings,
-            children: latest(list(&self.parts), RELATIVES_MAX),
-            blocking: list(&self.blocking),
-            blocked_by: list(&self.blocked_by),
+            children: latest(list(&self.kin.parts), RELATIVES_MAX),
+            blocking: list(&self.kin.blocking),
+            blocked_by: list(&self.kin.blocked_by),
             sessions: latest(sessions, SESSIONS_MAX),
             comments: self.comments.get(&number).cloned().unwrap_or_default(),
             has_failed_sessions,
@@ -189,71 +181,86 @@ fn relative(row: &mut Row) -> Result<Relative, Error> {
     })
 }
 
-/// The latest parts of each task: the index on parents gives the order.
-const PARTS: Sql = Sql {
-    postgres: concat!(
-        "SELECT u.number, ",
-        relative_columns!(),
-        " FROM unnest($1::bigint[]) AS u (number) \
-         CROSS JOIN LATERAL ( \
-           SELECT * FROM task \
-           WHERE task.parent = u.number AND task.deleted_at IS NULL \
-           ORDER BY task.number DESC \
-           LIMIT $2) AS t \
-         ORDER BY u.number, t.number DESC"
-    ),
-    sqlite: concat!(
-        "SELECT t.parent, ",
-        relative_columns!(),
-        " FROM task t WHERE t.parent = $1 AND t.deleted_at IS NULL ORDER BY t.number DESC LIMIT $2"
-    ),
-};
+/// Tasks that stand around others, by those.
+type ByTask = HashMap<TaskNumber, Vec<Relative>>;
 
-async fn parts<T: Tx>(tx: &mut T, tasks: Vec<i64>) -> Result<HashMap<TaskNumber, Vec<Relative>>, Error> {
-    // One more, because a task is not its own sibling.
-    by_task(each(tx, PARTS, tasks, RELATIVES_MAX + 1).await?, relative)
+/// Tasks that stand around others.
+#[derive(Default)]
+struct Kin {
+    /// Parts, by the number of what they are parts of.
+    parts: ByTask,
+    blocking: ByTask,
+    blocked_by: ByTask,
+    /// Parents, by their own number.
+    parents: HashMap<TaskNumber, Relative>,
 }
 
-const RELATIVES: Sql = Sql {
-    postgres: concat!(
-        "SELECT ",
-        relative_columns!("t.description"),
-        " FROM task t WHERE t.number = ANY($1) AND t.deleted_at IS NULL"
-    ),
-    sqlite: concat!(
-        "SELECT ",
-        relative_columns!("t.description"),
-        " FROM task t WHERE t.number IN (SELECT value FROM json_each($1)) AND t.deleted_at IS NULL"
-    ),
-};
-
-async fn relatives<T: Tx>(tx: &mut T, numbers: Vec<i64>) -> Result<HashMap<TaskNumber, Relative>, Error> {
-    if numbers.is_empty() {
-        return Ok(HashMap::new());
+impl Kin {
+    async fn read<T: Tx>(tx: &mut T, own: &[i64], parents: &[i64]) -> Result<Self, Error> {
+        let families = distinct(own.iter().chain(parents).copied());
+        match tx.dialect() {
+            Dialect::Postgres => Self::read_at_once(tx, families, own.to_vec(), parents.to_vec()).await,
+            Dialect::Sqlite => Ok(Self {
+                parts: by_task(each(tx, PARTS.into(), families, PARTS_MAX).await?, relative)?,
+                blocking: by_task(each(tx, BLOCKING.into(), own.to_vec(), BLOCKERS_MAX).await?, relative)?,
+                blocked_by: by_task(
+                    each(tx, BLOCKED_BY.into(), own.to_vec(), BLOCKERS_MAX).await?,
+                    relative,
+                )?,
+                parents: by_number(tx.query(PARENTS.into(), params![parents.to_vec()]).await?)?,
+            }),
+        }
     }
-    let rows = tx.query(RELATIVES, params![numbers]).await?;
-    rows.into_iter().map(|mut row| relative(&mut row).map(|found| (found.number, found))).collect()
+
+    /// Reads all of them in one round trip. They come in no order.
+    async fn read_at_once<T: Tx>(
+        tx: &mut T,
+        families: Vec<i64>,
+        own: Vec<i64>,
+        parents: Vec<i64>,
+    ) -> Result<Self, Error> {
+        let limits = [PARTS_MAX, BLOCKERS_MAX].map(|most| i64::try_from(most).unwrap_or(i64::MAX));
+        let params = params![families, own, parents, limits[0], limits[1]];
+        let mut found = Vec::new();
+        for mut row in tx.query(KIN.into(), params).await? {
+            let (sort, task, at) = (row.int()?, TaskNumber(row.int()?), row.int()?);
+            found.push((sort, task, at, relative(&mut row)?));
+        }
+        found.sort_by_key(|(_, _, at, relative)| (*at, relative.number));
+        let mut kin = Self::default();
+        for (sort, task, _, relative) in found {
+            let list = match sort {
+                0 => &mut kin.parts,
+                1 => &mut kin.blocking,
+                2 => &mut kin.blocked_by,
+                _ => {
+                    kin.parents.insert(task, relative);
+                    continue;
+                }
+            };
+            list.entry(task).or_default().push(relative);
+        }
+        Ok(kin)
+    }
 }
+
+/// How many parts of a task are read: one more than are told of, because none is its own sibling.
+const PARTS_MAX: usize = RELATIVES_MAX + 1;
+
+/// The latest parts of a task: the index on parents gives the order.
+const PARTS: &str = concat!(
+    "SELECT t.parent, ",
+    relative_columns!(),
+    " FROM task t WHERE t.parent = $1 AND t.deleted_at IS NULL ORDER BY t.number DESC LIMIT $2"
+);
+const PARENTS: &str = concat!(
+    "SELECT ",
+    relative_columns!("t.description"),
+    " FROM task t WHERE t.number IN (SELECT value FROM json_each($1)) AND t.deleted_at IS NULL"
+);
 
 macro_rules! related {
-    (postgres, $of:literal, $to:literal) => {
-        concat!(
-            "SELECT u.number, ",
-            relative_columns!(),
-            " FROM unnest($1::bigint[]) AS u (number) \
-             CROSS JOIN LATERAL ( \
-               SELECT task.*, relation.created_at AS related_at \
-               FROM relation JOIN task ON task.number = relation.",
-            $to,
-            " WHERE relation.",
-            $of,
-            " = u.number AND relation.type = 'blocks' AND task.deleted_at IS NULL \
-               ORDER BY relation.created_at DESC, task.number DESC \
-               LIMIT $2) AS t \
-             ORDER BY u.number, t.related_at DESC, t.number DESC"
-        )
-    };
-    (sqlite, $of:literal, $to:literal) => {
+    ($of:literal, $to:literal) => {
         concat!(
             "SELECT r.",
             $of,
@@ -269,17 +276,51 @@ macro_rules! related {
     };
 }
 
-const BLOCKING: Sql =
-    Sql { postgres: related!(postgres, "task", "other"), sqlite: related!(sqlite, "task", "other") };
-const BLOCKED_BY: Sql =
-    Sql { postgres: related!(postgres, "other", "task"), sqlite: related!(sqlite, "other", "task") };
+const BLOCKING: &str = related!("task", "other");
+const BLOCKED_BY: &str = related!("other", "task");
 
-async fn blocked<T: Tx>(
-    tx: &mut T,
-    sql: Sql,
-    tasks: Vec<i64>,
-) -> Result<HashMap<TaskNumber, Vec<Relative>>, Error> {
-    by_task(each(tx, sql, tasks, BLOCKERS_MAX).await?, relative)
+/// What a branch of [`KIN`] reads of relations.
+macro_rules! related_branch {
+    ($sort:literal, $of:literal, $to:literal) => {
+        concat!(
+            " UNION ALL SELECT ",
+            $sort,
+            ", u.number, t.related_at, ",
+            relative_columns!(),
+            " FROM unnest($2::bigint[]) AS u (number) \
+             CROSS JOIN LATERAL ( \
+               SELECT task.*, relation.created_at AS related_at \
+               FROM relation JOIN task ON task.number = relation.",
+            $to,
+            " WHERE relation.",
+            $of,
+            " = u.number AND relation.type = 'blocks' AND task.deleted_at IS NULL \
+               ORDER BY relation.created_at DESC, task.number DESC \
+               LIMIT $5) AS t"
+        )
+    };
+}
+
+/// The same four for many tasks at once, for PostgreSQL, where statements are round trips
+/// under the claim lock.
+const KIN: &str = concat!(
+    "SELECT 0::bigint, u.number, 0::bigint, ",
+    relative_columns!(),
+    " FROM unnest($1::bigint[]) AS u (number) \
+     CROSS JOIN LATERAL ( \
+       SELECT * FROM task \
+       WHERE task.parent = u.number AND task.deleted_at IS NULL \
+       ORDER BY task.number DESC \
+       LIMIT $4) AS t",
+    related_branch!("1::bigint", "task", "other"),
+    related_branch!("2::bigint", "other", "task"),
+    " UNION ALL SELECT 3::bigint, t.number, 0::bigint, ",
+    relative_columns!("t.description"),
+    " FROM task t WHERE t.number = ANY($3) AND t.deleted_at IS NULL"
+);
+
+fn by_number(rows: Vec<Row>) -> Result<HashMap<TaskNumber, Relative>, Error> {
+    rows.into_iter().map(|mut row| relative(&mut row).map(|found| (found.number, found))).collect()
 }
 
 macro_rules! session_columns {

@@ -11,21 +11,38 @@ use crate::http::label_names;
 /// Fills a desk with tasks that hang together.
 fn filled(backend: Backend) -> Desk {
     let desk = backend.desk();
-    run(&desk, &["projects", "create", "pay"]).exits(0);
+    run(&desk, &["projects", "add", "pay"]).exits(0);
     for words in [
-        &["add", "The plan", "--kind", "plan", "--priority", "high", "--label", "infra,q1", "--project", "pay"][..],
+        &[
+            "add",
+            "The plan",
+            "--kind",
+            "plan",
+            "--priority",
+            "high",
+            "--label",
+            "infra,q1",
+            "--project",
+            "pay",
+        ][..],
         &["add", "First", "--parent", "1", "-d", "One.\n\nTwo: \"é\" \\ `x`", "--needs", "rust"],
         &["add", "Second", "--parent", "1", "--blocked-by", "2", "--owner", "ann"],
-        &["add", "Alone\u{2028}title"],
+        &["add", "Alone"],
         &["add", "Finished"],
         &["add", "Dropped"],
     ] {
         run(&desk, words).exits(0);
     }
     for (path, body) in [
-        ("/api/issues/3/comments", value!({"body": "Careful.\nReally.", "authorName": "Ann", "authorType": "human"})),
+        (
+            "/api/issues/3/comments",
+            value!({"body": "Careful.\nReally.", "authorName": "Ann", "authorType": "human"}),
+        ),
         ("/api/issues/4/relations", value!({"type": "related", "relatedIssueId": 2})),
-        ("/api/issues", value!({"title": "Imported", "type": "code", "status": "backlog", "externalKey": "github:a/b#1"})),
+        (
+            "/api/issues",
+            value!({"title": "Imported", "type": "code", "status": "backlog", "externalKey": "github:a/b#1"}),
+        ),
     ] {
         desk.send_as_person(post(path, &body)).expect(201);
     }
@@ -72,11 +89,7 @@ fn what_is_exported_and_imported_elsewhere_is_the_same() {
         let report = run_reading(&other, &["import", "jsonl", "-", "--closed", "--json"], lines.exits(0));
         let report: Value = serde_json::from_str(report.exits(0)).unwrap();
         assert_eq!(report["created"].as_array().unwrap().len(), 7, "{report}");
-        let (mut before, mut after) = (essence(&desk), essence(&other));
-        // A title stays on one line.
-        let odd = before.remove("Alone\u{2028}title").unwrap();
-        assert_eq!(after.remove("Alone title").or_else(|| after.remove("Alone\u{2028}title")), Some(odd));
-        assert_eq!(before, after);
+        assert_eq!(essence(&desk), essence(&other));
         let again = run(&other, &["export"]);
         let key = |line: &str| serde_json::from_str::<Value>(line).unwrap()["key"].clone();
         let mut keys: Vec<String> = lines.out.lines().map(|line| key(line).to_string()).collect();

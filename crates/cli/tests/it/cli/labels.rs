@@ -15,7 +15,8 @@ fn labels_are_added_listed_edited_and_deleted() {
         let bug = json(&desk, &["labels", "add", "bug", "--color", "red"])["data"].clone();
         assert_eq!(bug["color"], "red");
         let list = run(&desk, &["labels"]);
-        let rows: Vec<&str> = list.exits(0).lines().filter_map(|line| line.split_whitespace().next()).collect();
+        let rows: Vec<&str> =
+            list.exits(0).lines().filter_map(|line| line.split_whitespace().next()).collect();
         assert_eq!(rows, ["LABEL", "bug", "web"]);
         assert!(list.err.contains("2 of 2 labels"), "{list:?}");
         let edited = run(&desk, &["labels", "edit", "bug", "--name", "fault", "--color", "blue"]);

@@ -32,7 +32,10 @@ fn work(desk: &Desk, script: &str) -> super::Outcome {
 fn any_script_is_an_agent() {
     let desk = desk_with(&["good", "bad", "later", "killed"]);
     let good = work(&desk, r#"cat; echo "issue $EXTRABOARD_ISSUE attempt $EXTRABOARD_ATTEMPT""#);
-    assert!(good.exits(0).contains("## Issue #1: good\n") && good.out.ends_with("#1 completed\n"), "{good:?}");
+    assert!(
+        good.exits(0).contains("## Issue #1: good\n") && good.out.ends_with("#1 completed\n"),
+        "{good:?}"
+    );
     let done = shown(&desk, 1);
     assert_eq!((&done["state"], &done["result"]["exitCode"]), (&value!("done"), &value!(0)));
     assert!(done["result"]["output"].as_str().unwrap().contains("issue 1 attempt 1"), "{done}");
@@ -138,7 +141,8 @@ fn questions_are_asked_and_answered() {
     assert!(run(&desk, &["inbox"]).exits(0).is_empty());
     let claimed = run(&desk, &["claim"]);
     let prompt = claimed.exits(0);
-    let said = ["Left or right?\n````\n", "A person answered:\n", "````text: answer, from outside\nLeft\n````\n"];
+    let said =
+        ["Left or right?\n````\n", "A person answered:\n", "````text: answer, from outside\nLeft\n````\n"];
     assert!(said.iter().all(|said| prompt.contains(said)), "{prompt}");
     let comments = run(&desk, &["comments", "1"]);
     assert!(comments.exits(0).contains("question 1 by person:admin") && comments.out.contains("  Left\n"));

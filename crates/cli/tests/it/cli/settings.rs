@@ -178,8 +178,11 @@ fn secrets_of_webhooks_are_shown_nowhere() {
             assert!(line("webhooks.posthog_secret").contains(" none "), "{shown}");
         }
     }
-    let desk = Desk::start(Plan::default().variable("EXTRABOARD_WEBHOOKS_GITHUB_SECRET", "github-hunter2").flag("-vv"));
-    let hook = Request::new("POST", "/api/signals/github").raw("{}").header("x-hub-signature-256", "sha256=00");
+    let desk = Desk::start(
+        Plan::default().variable("EXTRABOARD_WEBHOOKS_GITHUB_SECRET", "github-hunter2").flag("-vv"),
+    );
+    let hook =
+        Request::new("POST", "/api/signals/github").raw("{}").header("x-hub-signature-256", "sha256=00");
     desk.send(&hook).refused(401, "unauthorized");
     assert!(!desk.log().contains("hunter2"), "{}", desk.log());
 }

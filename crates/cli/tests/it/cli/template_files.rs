@@ -43,13 +43,20 @@ fn templates_go_to_files_and_back() {
         let file = folder.join("task-execution.hbs");
         let text = fs::read_to_string(&file).unwrap();
         assert!(text.starts_with("+++\nname = "), "{text}");
-        let changed = text.replace("Do what the issue asks for, all of it, and nothing else.", "Do #{{issue.number}} well.");
+        let changed = text.replace(
+            "Do what the issue asks for, all of it, and nothing else.",
+            "Do #{{issue.number}} well.",
+        );
         assert_ne!(changed, text);
         fs::write(&file, &changed).unwrap();
         let diff = sync(&desk, "diff", &folder, &[]);
         let lines = diff.exits(1);
         assert!(lines.contains("--- task-execution\n+++ task-execution.hbs\n"), "{lines}");
-        assert!(lines.contains("\n-Do what the issue asks for") && lines.contains("\n+Do #{{issue.number}} well."), "{lines}");
+        assert!(
+            lines.contains("\n-Do what the issue asks for")
+                && lines.contains("\n+Do #{{issue.number}} well."),
+            "{lines}"
+        );
         let dry = sync(&desk, "push", &folder, &["--dry-run"]);
         assert!(dry.exits(0).contains("changed  task-execution: version added and promoted"), "{dry:?}");
         assert_eq!(versions(&desk, "task-execution").len(), 1);
@@ -67,11 +74,13 @@ fn templates_go_to_files_and_back() {
 #[test]
 fn file_that_is_new_becomes_a_template() {
     let (desk, folder) = pulled(Backend::Sqlite);
-    run(&desk, &["projects", "create", "pay"]).exits(0);
+    run(&desk, &["projects", "add", "pay"]).exits(0);
     let text = "+++\nname = \"Own\"\ndescription = \"d\"\nspecificity = 70\nproject = \"pay\"\n\n[conditions]\ntype = \"task\"\n+++\nDo {{issue.title}}.\n";
     fs::write(folder.join("own.hbs"), text).unwrap();
     sync(&desk, "diff", &folder, &[]).exits(1);
-    assert!(sync(&desk, "push", &folder, &["--draft"]).exits(0).contains("new      own: created, version added"));
+    assert!(
+        sync(&desk, "push", &folder, &["--draft"]).exits(0).contains("new      own: created, version added")
+    );
     assert_eq!(sync(&desk, "diff", &folder, &[]).exits(0), "");
     let own = json(&desk, &["templates", "show", "own"])["data"].clone();
     assert_eq!((&own["name"], &own["specificity"]), (&"Own".into(), &70.into()));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use extraboard_testkit::process::wait_until;
 use serde_json::{Value, json};
 
-use super::{claim, create, on_both, report, show};
+use super::{claim, create, names, on_both, report, show};
 use crate::harness::{Desk, Request, get, post};
 
 on_both!(
@@ -33,7 +33,8 @@ fn claim_has_the_documented_shape(desk: &mut Desk) {
     let next = reply.expect(200);
     let fields: Vec<&String> = next.as_object().unwrap().keys().collect();
     assert_eq!(fields.len(), 4);
-    assert_eq!(next["meta"], Value::Null);
+    let fields = ["reviewUrl", "templateId", "templateSlug", "versionId", "versionNumber"];
+    assert_eq!(names(&next["meta"]), fields);
     let prompt = next["prompt"].as_str().unwrap();
     assert!(prompt.contains("Lay the track") && prompt.contains("All of it."), "{prompt}");
     assert_eq!(next["issue"]["state"], "running");

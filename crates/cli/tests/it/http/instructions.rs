@@ -17,7 +17,7 @@ on_both!(
 );
 
 /// A kind of issue, and what a prompt for it leads to.
-struct Kind {
+struct Lesson {
     kind: &'static str,
     slug: &'static str,
     more: fn() -> Value,
@@ -26,33 +26,46 @@ struct Kind {
     artifacts: usize,
 }
 
-const KINDS: [Kind; 8] = [
-    Kind {
+const LESSONS: [Lesson; 8] = [
+    Lesson {
         kind: "signal",
         slug: "signal-triage",
         more: || json!({"signalSource": "ci", "signalPayload": {"message": "it's \"red\" $HOME `id`"}}),
         children: &["hypothesis", "task"],
         artifacts: 0,
     },
-    Kind {
+    Lesson {
         kind: "hypothesis",
         slug: "hypothesis-planning",
         more: || json!({"hypothesis": {"statement": "s", "confidence": 0.7, "evidence": ["e"], "validationCriteria": "v"}}),
         children: &["plan"],
         artifacts: 0,
     },
-    Kind { kind: "plan", slug: "plan-decomposition", more: || json!({}), children: &["task", "task"], artifacts: 0 },
-    Kind { kind: "spec", slug: "spec-writing", more: || json!({}), children: &["phase"], artifacts: 1 },
-    Kind { kind: "phase", slug: "phase-planning", more: || json!({}), children: &["code"], artifacts: 0 },
-    Kind { kind: "code", slug: "code-writing", more: || json!({}), children: &[], artifacts: 0 },
-    Kind { kind: "task", slug: "task-execution", more: || json!({}), children: &["task"], artifacts: 0 },
-    Kind { kind: "monitor", slug: "monitor-check", more: || json!({}), children: &["signal"], artifacts: 0 },
+    Lesson {
+        kind: "plan",
+        slug: "plan-decomposition",
+        more: || json!({}),
+        children: &["task", "task"],
+        artifacts: 0,
+    },
+    Lesson { kind: "spec", slug: "spec-writing", more: || json!({}), children: &["phase"], artifacts: 1 },
+    Lesson { kind: "phase", slug: "phase-planning", more: || json!({}), children: &["code"], artifacts: 0 },
+    Lesson { kind: "code", slug: "code-writing", more: || json!({}), children: &[], artifacts: 0 },
+    Lesson { kind: "task", slug: "task-execution", more: || json!({}), children: &["task"], artifacts: 0 },
+    Lesson {
+        kind: "monitor",
+        slug: "monitor-check",
+        more: || json!({}),
+        children: &["signal"],
+        artifacts: 0,
+    },
 ];
 
 /// Texts that would do harm if a command took them in.
 const TITLE: &str = "it's a \"title\" $(id) `id` \\";
 
-const ENDINGS: [&str; 4] = ["# when done", "# if it cannot be done", "# to ask a person", "# to give it back"];
+const ENDINGS: [&str; 4] =
+    ["# when done", "# if it cannot be done", "# to ask a person", "# to give it back"];
 
 /// Whoever claims: by name on loopback, by a token elsewhere.
 struct Agent<'a> {
@@ -77,11 +90,11 @@ impl Agent<'_> {
     }
 
     #[track_caller]
-    fn create(&self, kind: &Kind) -> Value {
+    fn create(&self, lesson: &Lesson) -> Value {
         let mut body = json!({
-            "title": TITLE, "description": TITLE, "type": kind.kind, "status": "todo", "priority": 1
+            "title": TITLE, "description": TITLE, "type": lesson.kind, "status": "todo", "priority": 1
         });
-        body.as_object_mut().unwrap().extend((kind.more)().as_object().unwrap().clone());
+        body.as_object_mut().unwrap().extend((lesson.more)().as_object().unwrap().clone());
         self.desk.send_as_person(post("/api/issues", &body)).expect(201)["data"].clone()
     }
 }
@@ -126,13 +139,13 @@ fn ending(prompt: &str, way: &str) -> String {
 
 /// Claims an issue, does all that its prompt says, and checks what came of it.
 #[track_caller]
-fn work_literally(agent: &Agent<'_>, kind: &Kind) {
-    let issue = agent.create(kind);
+fn work_literally(agent: &Agent<'_>, lesson: &Lesson) {
+    let issue = agent.create(lesson);
     let next = agent.claim("pull");
-    assert_eq!((&next["issue"]["id"], &next["meta"]["templateSlug"]), (&issue["id"], &json!(kind.slug)));
+    assert_eq!((&next["issue"]["id"], &next["meta"]["templateSlug"]), (&issue["id"], &json!(lesson.slug)));
     let prompt = next["prompt"].as_str().unwrap();
     let commands = going_on(prompt);
-    assert_eq!(commands.len(), 3 + kind.children.len() + kind.artifacts, "{prompt}");
+    assert_eq!(commands.len(), 3 + lesson.children.len() + lesson.artifacts, "{prompt}");
     for command in &commands {
         passes(command);
     }
@@ -141,42 +154,45 @@ fn work_literally(agent: &Agent<'_>, kind: &Kind) {
     let after = agent.show(&issue["number"]);
     assert_eq!(after["state"], "done", "{after}");
     assert!(after["agentSummary"].as_str().unwrap().starts_with("What was done"), "{after}");
-    check_children(agent, kind, &after);
+    check_children(agent, lesson, &after);
     let of_issue = |part: &str| {
         let path = format!("/api/issues/{}/{part}", issue["number"]);
         agent.desk.send_as_person(get(&path)).expect(200)["total"].clone()
     };
     assert_eq!(of_issue("comments"), 1);
-    assert_eq!(of_issue("artifacts"), kind.artifacts);
-    let path = format!("/api/templates/{}/reviews", kind.slug);
+    assert_eq!(of_issue("artifacts"), lesson.artifacts);
+    let path = format!("/api/templates/{}/reviews", lesson.slug);
     let reviews = agent.desk.send_as_person(get(&path)).expect(200);
     assert_eq!(reviews["data"][0]["issueId"], issue["id"], "{reviews}");
 }
 
 #[track_caller]
-fn check_children(agent: &Agent<'_>, kind: &Kind, issue: &Value) {
+fn check_children(agent: &Agent<'_>, lesson: &Lesson, issue: &Value) {
     let children = issue["children"].as_array().unwrap();
     let kinds: Vec<&str> = children.iter().map(|child| child["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, kind.children, "{}", kind.slug);
+    assert_eq!(kinds, lesson.children, "{}", lesson.slug);
     for child in children {
         let child = agent.show(&child["number"]);
         assert_eq!(child["parentId"], issue["id"]);
         assert_eq!(child["held"], false, "its parent is done: {child}");
-        let status = if kind.kind == "monitor" { "triage" } else { "todo" };
+        let status = if lesson.kind == "monitor" { "triage" } else { "todo" };
         assert_eq!(child["status"], status, "{child}");
         if child["type"] == "hypothesis" {
             let fields = ["confidence", "evidence", "statement", "validationCriteria"];
             assert_eq!(names(&child["hypothesis"]), fields);
         }
         // What was made must not stand before what comes next.
-        agent.desk.send_as_person(post(&format!("/api/issues/{}/cancel", child["number"]), &Value::Null)).expect(200);
+        agent
+            .desk
+            .send_as_person(post(&format!("/api/issues/{}/cancel", child["number"]), &Value::Null))
+            .expect(200);
     }
 }
 
 fn each_kind_is_worked_on_as_its_prompt_says(desk: &mut Desk) {
     let agent = Agent { desk, token: None };
-    for kind in &KINDS {
-        work_literally(&agent, kind);
+    for lesson in &LESSONS {
+        work_literally(&agent, lesson);
     }
 }
 
@@ -192,8 +208,8 @@ fn beyond_loopback() -> (Desk, String) {
 fn each_kind_is_worked_on_beyond_loopback_with_the_token_of_the_dispatch_alone() {
     let (desk, token) = beyond_loopback();
     let agent = Agent { desk: &desk, token: Some(token) };
-    for kind in &KINDS {
-        work_literally(&agent, kind);
+    for lesson in &LESSONS {
+        work_literally(&agent, lesson);
     }
 }
 
@@ -202,8 +218,8 @@ fn issues_of_a_project_get_parts_in_the_same_project() {
     let (desk, token) = beyond_loopback();
     let agent = Agent { desk: &desk, token: Some(token) };
     let project = desk.send_as_person(post("/api/projects", &json!({"name": "pay"}))).expect(201);
-    for kind in &KINDS {
-        let issue = agent.create(kind);
+    for lesson in &LESSONS {
+        let issue = agent.create(lesson);
         let path = format!("/api/issues/{}", issue["number"]);
         desk.send_as_person(patch(&path, &json!({"projectId": "pay"}))).expect(200);
         let next = agent.claim("pull");
@@ -213,7 +229,7 @@ fn issues_of_a_project_get_parts_in_the_same_project() {
         }
         desk.send(&report(&next, "complete", &Value::Null)).expect(200);
         for child in agent.show(&issue["number"])["children"].as_array().unwrap() {
-            assert_eq!(agent.show(&child["number"])["projectId"], project["data"]["id"], "{}", kind.slug);
+            assert_eq!(agent.show(&child["number"])["projectId"], project["data"]["id"], "{}", lesson.slug);
             let path = format!("/api/issues/{}/cancel", child["number"]);
             desk.send_as_person(post(&path, &Value::Null)).expect(200);
         }
@@ -256,7 +272,10 @@ fn improve_literally(agent: &Agent<'_>) {
     let versions = desk.send_as_person(get("/api/templates/task-execution/versions")).expect(200);
     let newest = &versions["data"][0];
     assert_eq!((&versions["total"], &newest["status"]), (&json!(2), &json!("draft")));
-    assert_eq!((&newest["content"], &newest["authorType"]), (&json!("The whole text of the new version."), &json!("agent")));
+    assert_eq!(
+        (&newest["content"], &newest["authorType"]),
+        (&json!("The whole text of the new version."), &json!("agent"))
+    );
     // An issue with the label that improves nothing hands in an artifact.
     let by_hand = json!({"title": "t", "type": "task", "status": "todo", "labelIds": ["prompt-improvement"]});
     let by_hand = desk.send_as_person(post("/api/issues", &by_hand)).expect(201)["data"].clone();
@@ -272,11 +291,13 @@ fn improve_literally(agent: &Agent<'_>) {
 }
 
 /// Ends issues of a kind in each way that is not done, and checks what became of them.
-fn end_literally(agent: &Agent<'_>, kind: &Kind) {
-    for (way, state) in
-        [("# if it cannot be done", "queued"), ("# to ask a person", "blocked"), ("# to give it back", "queued")]
-    {
-        let issue = agent.create(kind);
+fn end_literally(agent: &Agent<'_>, lesson: &Lesson) {
+    for (way, state) in [
+        ("# if it cannot be done", "queued"),
+        ("# to ask a person", "blocked"),
+        ("# to give it back", "queued"),
+    ] {
+        let issue = agent.create(lesson);
         let next = agent.claim("pull");
         assert_eq!(next["issue"]["id"], issue["id"]);
         let prompt = next["prompt"].as_str().unwrap();
@@ -285,7 +306,7 @@ fn end_literally(agent: &Agent<'_>, kind: &Kind) {
         assert_eq!((&after["state"], &after["dispatch"]), (&json!(state), &Value::Null), "{way}: {after}");
         let retries = i64::from(way == "# if it cannot be done");
         assert_eq!(after["counters"]["retry"], retries, "{way}");
-        assert_eq!(after["lastError"].is_string(), retries == 1, "{way}: {after}");
+        assert_eq!(after["lastError"].is_null(), way == "# to give it back", "{way}: {after}");
         assert_eq!(after["question"].is_string(), state == "blocked", "{way}: {after}");
         let inbox = agent.desk.send_as_person(get("/api/inbox?kind=question")).expect(200);
         assert_eq!(inbox["total"], i64::from(state == "blocked"), "{way}");
@@ -296,8 +317,8 @@ fn end_literally(agent: &Agent<'_>, kind: &Kind) {
 
 fn each_way_to_end_does_what_it_says(desk: &mut Desk) {
     let agent = Agent { desk, token: None };
-    for kind in &KINDS {
-        end_literally(&agent, kind);
+    for lesson in &LESSONS {
+        end_literally(&agent, lesson);
     }
 }
 
@@ -305,18 +326,18 @@ fn each_way_to_end_does_what_it_says(desk: &mut Desk) {
 fn each_way_to_end_works_beyond_loopback() {
     let (desk, token) = beyond_loopback();
     let agent = Agent { desk: &desk, token: Some(token) };
-    for kind in KINDS.iter().filter(|kind| matches!(kind.kind, "signal" | "plan" | "task")) {
-        end_literally(&agent, kind);
+    for lesson in LESSONS.iter().filter(|lesson| matches!(lesson.kind, "signal" | "plan" | "task")) {
+        end_literally(&agent, lesson);
     }
 }
 
 fn commands_that_are_run_again_create_nothing_twice(desk: &mut Desk) {
     let agent = Agent { desk, token: None };
-    for kind in &KINDS {
-        let issue = agent.create(kind);
+    for lesson in &LESSONS {
+        let issue = agent.create(lesson);
         for way in ["# to give it back", "# when done"] {
             let next = agent.claim("pull");
-            assert_eq!(next["issue"]["id"], issue["id"], "{}", kind.slug);
+            assert_eq!(next["issue"]["id"], issue["id"], "{}", lesson.slug);
             let prompt = next["prompt"].as_str().unwrap();
             for command in going_on(prompt) {
                 passes(&command);
@@ -326,7 +347,7 @@ fn commands_that_are_run_again_create_nothing_twice(desk: &mut Desk) {
             // A report that is repeated is answered as before, and what comes after it is not heard.
             passes(&ending(prompt, way));
         }
-        check_children(&agent, kind, &agent.show(&issue["number"]));
+        check_children(&agent, lesson, &agent.show(&issue["number"]));
     }
 }
 
@@ -343,9 +364,9 @@ fn spawned_agents_are_told_to_call_nothing(desk: &mut Desk) {
         assert!(prompt.contains("## How to end"), "{prompt}");
         desk.send(&report(next, "complete", &Value::Null)).expect(200);
     };
-    for kind in &KINDS {
-        agent.create(kind);
-        check(&agent.claim("run"), &format!("{}-run", kind.slug));
+    for lesson in &LESSONS {
+        agent.create(lesson);
+        check(&agent.claim("run"), &format!("{}-run", lesson.slug));
     }
     desk.send(&post("/api/labels", &json!({"name": "prompt-improvement", "color": "red"}))).expect(201);
     create(desk, &json!({"labelIds": ["prompt-improvement"]}));

@@ -104,7 +104,10 @@ fn bad_labels_are_refused(desk: &mut Desk) {
                 post("/api/issues", &json!({"title": "t", "type": "task", "labelIds": ["nope"]})),
                 "labelIds: there is no label nope",
             ),
-            invalid(patch("/api/issues/1", &json!({"labelIds": ["bug", "nope"]})), "labelIds: there is no label"),
+            invalid(
+                patch("/api/issues/1", &json!({"labelIds": ["bug", "nope"]})),
+                "labelIds: there is no label",
+            ),
             invalid(
                 post("/api/issues", &json!({"title": "t", "type": "task", "labelIds": vec!["bug"; 51]})),
                 "labelIds: ",

@@ -2,12 +2,16 @@
 //! where none can be made.
 
 use std::fs;
+use std::time::Duration;
 
+use extraboard_testkit::process::wait_until;
 use serde_json::{Value, json};
 
 use super::page::Page;
 use super::{claim, create, on_both, preview, promote, report, show, template, version};
 use crate::harness::{Backend, Desk, Plan, get, patch, post};
+
+const LIMIT: Duration = Duration::from_secs(20);
 
 on_both!(
     failed_attempt_is_told_to_the_next,
@@ -38,7 +42,8 @@ fn failed_attempt_is_told_to_the_next(desk: &mut Desk) {
     let issue = create(desk, &json!({}));
     let first = claim(desk, "ada");
     assert!(!prompt(&first).contains("## Earlier attempts"), "{}", prompt(&first));
-    desk.send(&report(&first, "fail", &json!({"error": "The key was missing.\n````\n# not a heading"}))).expect(200);
+    desk.send(&report(&first, "fail", &json!({"error": "The key was missing.\n````\n# not a heading"})))
+        .expect(200);
     at_once(desk, &issue["number"]);
     let second = claim(desk, "bob");
     let page = page(&second);
@@ -50,7 +55,12 @@ fn failed_attempt_is_told_to_the_next(desk: &mut Desk) {
 }
 
 fn failed_sibling_chooses_the_template_for_it(desk: &mut Desk) {
-    template(desk, "careful", &json!({"conditions": {"hasFailedSessions": true}}), "Careful: {{> earlier_attempts}}");
+    template(
+        desk,
+        "careful",
+        &json!({"conditions": {"hasFailedSessions": true}}),
+        "Careful: {{> earlier_attempts}}",
+    );
     let parent = create(desk, &json!({"type": "plan", "status": "backlog"}));
     for priority in [1, 4] {
         create(desk, &json!({"parentId": parent["number"], "priority": priority}));
@@ -76,9 +86,16 @@ fn work_done_before_is_told_when_it_is_reopened(desk: &mut Desk) {
     let next = claim(desk, "ada");
     let page = page(&next);
     assert!(page.texts("text: ").contains(&"Laid it north."), "{}", prompt(&next));
-    assert!(page.lines.iter().any(|line| line.starts_with("- At this issue, attempt 1: ")), "{:?}", page.lines);
-    let used = desk.send(&get("/api/templates/task-execution")).expect(200)["data"]["activeVersion"].clone();
-    assert_eq!((&used["usageCount"], &used["reworkRate"]), (&json!(2), &json!(1.0)));
+    assert!(
+        page.lines.iter().any(|line| line.starts_with("- At this issue, attempt 1: ")),
+        "{:?}",
+        page.lines
+    );
+    wait_until(LIMIT, "the rework to be counted", || {
+        let used = desk.send(&get("/api/templates/task-execution")).expect(200);
+        let used = &used["data"]["activeVersion"];
+        (used["usageCount"] == 2 && used["reworkRate"] == 1.0).then_some(())
+    });
 }
 
 fn question_and_answer_are_told(desk: &mut Desk) {
@@ -108,11 +125,13 @@ fn comments_are_told(desk: &mut Desk) {
 }
 
 fn parts_of_the_same_issue_are_told(desk: &mut Desk) {
-    let goal = desk.send_as_person(post("/api/goals", &json!({"title": "More trains", "metric": "per hour"})));
+    let goal =
+        desk.send_as_person(post("/api/goals", &json!({"title": "More trains", "metric": "per hour"})));
     let goal = goal.expect(201)["data"]["id"].clone();
     let project = json!({"name": "rail", "goalId": goal, "description": "All of it."});
     desk.send_as_person(post("/api/projects", &project)).expect(201);
-    let parent = create(desk, &json!({"type": "plan", "title": "The line", "status": "backlog", "projectId": "rail"}));
+    let parent =
+        create(desk, &json!({"type": "plan", "title": "The line", "status": "backlog", "projectId": "rail"}));
     for title in ["The first mile", "The second mile"] {
         create(desk, &json!({"title": title, "parentId": parent["number"], "projectId": "rail"}));
     }
@@ -165,7 +184,10 @@ fn broken_prompt_is_put_aside_until_a_template_mends_it(desk: &mut Desk) {
     let text = items[0]["text"].as_str().unwrap();
     assert!(text.contains("template long version 1") && text.contains("262144"), "{text}");
     let aside = show(desk, &json!(1));
-    assert_eq!((&aside["state"], &aside["dispatch"], &aside["attempt"]), (&json!("queued"), &Value::Null, &json!(0)));
+    assert_eq!(
+        (&aside["state"], &aside["dispatch"], &aside["attempt"]),
+        (&json!("queued"), &Value::Null, &json!(0))
+    );
     assert_eq!(aside["counters"], json!({"crash": 0, "unavailable": 0, "retry": 0, "lost": 0}));
     super::check_nothing(desk, &get("/api/dispatch/next").agent("ada"), "not_before");
     version(desk, "long", "Short.");

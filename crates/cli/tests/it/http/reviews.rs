@@ -1,4 +1,4 @@
-//! Reviews of prompts: what they add up to, and how a bad prompt gets better.
+//! Reviews of prompts: what they are, and what they add up to.
 
 use std::process::Command;
 use std::thread;
@@ -6,10 +6,9 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::page::Page;
-use super::prompts::beyond_loopback;
 use super::{
-    bad_request, check_fields, check_refusals, claim, create, invalid, label_names, names, numbers, on_both,
-    preview, promote, report, review, template,
+    bad_request, check_fields, check_refusals, claim, create, invalid, label_names, names, on_both, preview,
+    report, review, template,
 };
 use crate::harness::{Backend, Desk, Request, get, patch, post};
 
@@ -27,7 +26,7 @@ on_both!(
 );
 
 /// Returns the version in use of a template.
-fn active(desk: &Desk, slug: &str) -> Value {
+pub(crate) fn active(desk: &Desk, slug: &str) -> Value {
     desk.send_as_person(get(&format!("/api/templates/{slug}"))).expect(200)["data"]["activeVersion"].clone()
 }
 
@@ -263,78 +262,4 @@ fn desk_that_wants_no_reviews_asks_for_none() {
         assert!(!prompt.contains("prompt-reviews") && !prompt.contains("Rate this prompt"), "{prompt}");
         assert!(prompt.contains("# when done"), "{prompt}");
     }
-}
-
-#[test]
-fn bad_prompt_is_improved_by_an_agent_and_promoted_by_a_person() {
-    let (desk, agent) = beyond_loopback(3);
-    let next = || desk.send(&get("/api/dispatch/next").token(&agent)).expect(200);
-    for _ in 0..3 {
-        let next = next();
-        let issue = &next["issue"]["id"];
-        let token = next["dispatch"]["token"].as_str().unwrap();
-        desk.send(&review(&next["meta"]["versionId"], issue, 1).token(token)).expect(201);
-        desk.send(&report(&next, "complete", &Value::Null)).expect(200);
-    }
-    let work = next();
-    assert_eq!(work["issue"]["title"], "Improve prompt template: task-execution");
-    assert_eq!(work["meta"]["templateSlug"], "prompt-improvement");
-    let prompt = work["prompt"].as_str().unwrap();
-    let page = Page::read(prompt);
-    assert!(page.lines.contains(&"Version 1 of `task-execution`, as it is:".to_owned()), "{prompt}");
-    assert!(page.texts("text: ").iter().any(|text| text.contains("{{> issue_context}}")), "{prompt}");
-    let token = work["dispatch"]["token"].as_str().unwrap();
-    let add = |slug: &str, content: &str| {
-        let path = format!("/api/templates/{slug}/versions");
-        desk.send(&post(&path, &json!({"content": content, "changelog": "better"})).token(token))
-    };
-    for slug in ["code-writing", "task-execution-run", "nope"] {
-        add(slug, "Mine.").refused(403, "out_of_scope");
-    }
-    add("task-execution", "{{{issue.title}}}").refused(422, "validation");
-    let draft = add("task-execution", "Better: {{issue.title}}").expect(201)["data"].clone();
-    assert_eq!((&draft["status"], &draft["authorType"]), (&json!("draft"), &json!("agent")));
-    let path = format!("/api/templates/task-execution/versions/{}/promote", draft["version"]);
-    desk.send(&post(&path, &Value::Null).token(token)).refused(403, "out_of_scope");
-    for (request, status) in [
-        (get("/api/templates/task-execution"), 200),
-        (get("/api/templates/task-execution/versions"), 200),
-        (get("/api/templates/task-execution/reviews"), 200),
-        (get("/api/templates/code-writing"), 403),
-        (patch("/api/templates/task-execution", &json!({"specificity": 0})), 403),
-        (Request::new("DELETE", "/api/templates/task-execution"), 403),
-    ] {
-        let reply = desk.send(&request.clone().token(token));
-        assert_eq!(reply.status, status, "{request:?}: {}", reply.text());
-    }
-    desk.send(&report(&work, "complete", &Value::Null)).expect(200);
-    let after = post("/api/templates/task-execution/versions", &json!({"content": "Late."}));
-    let late = desk.send(&after.token(token));
-    assert!(matches!(late.status, 401 | 403 | 409), "{} {}", late.status, late.text());
-    promote(&desk, "task-execution", 2);
-    let body = json!({"title": "the next", "type": "task", "status": "todo"});
-    desk.send_as_person(post("/api/issues", &body)).expect(201);
-    let next = next();
-    assert_eq!((&next["prompt"], &next["meta"]["versionNumber"]), (&json!("Better: the next"), &json!(2)));
-    assert_eq!(active(&desk, "task-execution")["reviewCount"], 0, "a new version starts anew");
-    let list = desk.send_as_person(get("/api/issues?labelId=prompt-improvement")).expect(200);
-    assert_eq!(numbers(&list), [4]);
-    assert_eq!(show_as_person(&desk, 4)["state"], "done");
-}
-
-fn show_as_person(desk: &Desk, number: i64) -> Value {
-    desk.send_as_person(get(&format!("/api/issues/{number}"))).expect(200)["data"].clone()
-}
-
-#[test]
-fn dispatch_reviews_no_prompt_but_its_own_beyond_loopback() {
-    let (desk, agent) = beyond_loopback(2);
-    let [one, other] = [(), ()].map(|()| desk.send(&get("/api/dispatch/next").token(&agent)).expect(200));
-    let token = one["dispatch"]["token"].as_str().unwrap();
-    let foreign = active(&desk, "code-writing");
-    desk.send(&review(&foreign["id"], &one["issue"]["id"], 1).token(token)).refused(403, "out_of_scope");
-    desk.send(&review(&one["meta"]["versionId"], &other["issue"]["id"], 1).token(token)).refused(403, "out_of_scope");
-    desk.send(&review(&one["meta"]["versionId"], &one["issue"]["id"], 1).token(token)).expect(201);
-    desk.send(&review(&one["meta"]["versionId"], &one["issue"]["id"], 1)).refused(401, "unauthorized");
-    assert_eq!(show_as_person(&desk, 1)["state"], "running");
 }
