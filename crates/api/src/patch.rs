@@ -12,6 +12,19 @@ where
     Option::deserialize(deserializer).map(Some)
 }
 
+/// Reads an object. Serde would also read a list as its fields in their order.
+pub(crate) fn object<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: serde::de::DeserializeOwned,
+    D: Deserializer<'de>,
+{
+    let value = serde_json::Value::deserialize(deserializer)?;
+    if !value.is_object() {
+        return Err(serde::de::Error::custom("expected an object"));
+    }
+    serde_json::from_value(value).map(Some).map_err(serde::de::Error::custom)
+}
+
 /// Reads a field that cannot be cleared: null is refused, not passed over.
 pub(crate) fn present<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::patch::{nullable, present};
+use crate::patch::{nullable, object, present};
 use crate::settings::{self, ProjectSettings};
 
 /// One project as every route shows it.
@@ -64,7 +64,7 @@ pub struct ProjectCreate {
     pub workspace: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_limit: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub settings: Option<ProjectSettings>,
 }
 
@@ -87,7 +87,7 @@ pub struct ProjectPatch {
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub run_limit: Option<Option<i64>>,
     /// The whole new settings.
-    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub settings: Option<ProjectSettings>,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::patch::{nullable, present};
+use crate::patch::{nullable, object, present};
 
 /// One template as every route shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -65,7 +65,7 @@ pub struct TemplateCreate {
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub specificity: Option<i64>,
@@ -83,7 +83,7 @@ pub struct TemplatePatch {
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
     /// The whole new conditions.
-    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Conditions>,
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub specificity: Option<i64>,

@@ -82,7 +82,16 @@ async fn start_desk(plan: &ServePlan, api: &TcpListener, store: Store) -> Result
     let config = &plan.config;
     let url = match &config.server.public_url {
         Some(url) => url.trim_end_matches('/').to_owned(),
-        None => own_url(own_address(api)?),
+        None => {
+            let address = own_address(api)?;
+            if address.ip().is_unspecified() {
+                tracing::warn!(
+                    "prompts tell agents to report to {}: set server.public_url to what they reach this desk by",
+                    own_url(address)
+                );
+            }
+            own_url(address)
+        }
     };
     let ask = if config.prompts.ask_for_reviews { AskForReviews::Yes } else { AskForReviews::No };
     let settings = Settings {

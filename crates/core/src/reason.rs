@@ -84,7 +84,7 @@ const RETRY_BACKOFF_MAX: Span = Span::from_mins(15);
 /// no gate to close.
 const RATE_LIMIT_BACKOFF: Span = Span::from_secs(2);
 /// The wait after a prompt could not be made.
-const PROMPT_BACKOFF: Span = Span::from_mins(5);
+pub const PROMPT_BACKOFF: Span = Span::from_mins(5);
 
 /// How often in a row a task failed, by cause. Success and `retry` clear them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

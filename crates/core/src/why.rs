@@ -54,6 +54,8 @@ pub enum Obstacle {
     Held,
     /// Its moment has not come.
     NotBefore(Timestamp),
+    /// Its prompt could not be made; it is tried again then.
+    PromptBroken(Timestamp),
     /// A gate is closed.
     Gate(Gate),
     /// Others are ahead of it: how many, counted to [`POSITION_MAX`].
@@ -70,7 +72,7 @@ impl Obstacle {
             Self::Parent { .. } => "parent",
             Self::Artifact(_) => "artifact",
             Self::Held => "held",
-            Self::NotBefore(_) => "not_before",
+            Self::NotBefore(_) | Self::PromptBroken(_) => "not_before",
             Self::Gate(gate) => gate.nothing().as_str(),
             Self::Behind(_) => "behind",
         }
@@ -89,6 +91,7 @@ impl Obstacle {
             }
             Self::Parent { .. } => Verdict::Held,
             Self::Ending(_) | Self::NotBefore(_) | Self::Behind(_) => Verdict::Waiting,
+            Self::PromptBroken(_) => Verdict::Blocked,
             Self::Gate(Gate::Project(_, ProjectStatus::Canceled)) => Verdict::Impossible,
             // Nothing that ends makes room under a limit of nothing.
             Self::Gate(Gate::Project(..) | Gate::Limit { limit: 0, .. }) => Verdict::Blocked,
@@ -100,7 +103,10 @@ impl Obstacle {
     /// Returns the moment at which the obstacle goes by itself, if that is known.
     pub const fn until(&self) -> Option<Timestamp> {
         match self {
-            Self::Ending(at) | Self::NotBefore(at) | Self::Gate(Gate::RateLimited(_, at)) => Some(*at),
+            Self::Ending(at)
+            | Self::NotBefore(at)
+            | Self::PromptBroken(at)
+            | Self::Gate(Gate::RateLimited(_, at)) => Some(*at),
             _ => None,
         }
     }
@@ -116,6 +122,7 @@ impl Obstacle {
             Self::Artifact(path) => format!("the artifact {path} is missing"),
             Self::Held => "a blocker, its parent or an artifact has to come first".to_owned(),
             Self::NotBefore(_) => "its moment has not come".to_owned(),
+            Self::PromptBroken(_) => "its prompt could not be made, and is tried again then".to_owned(),
             Self::Gate(gate) => gate_detail(gate),
             Self::Behind(count) if *count >= POSITION_MAX => {
                 format!("{POSITION_MAX} or more are ahead of it")
@@ -138,6 +145,7 @@ impl Obstacle {
             Self::Artifact(path) => format!("provide {path}"),
             Self::Held => "finish what it waits for".to_owned(),
             Self::NotBefore(_) => "wait for its moment, or take that back".to_owned(),
+            Self::PromptBroken(_) => "mend its template, or what its prompt is made of".to_owned(),
             Self::Gate(gate) => gate_change(gate),
             Self::Behind(_) => "work off what is ahead of it, or raise its boost".to_owned(),
         }

@@ -1,6 +1,7 @@
 //! The desk's front: verbs go through here, so that their consequences follow.
 
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -26,6 +27,10 @@ use crate::loops::Loops;
 
 /// How many claims may wait before callers are turned away.
 const CLAIMS_MAX: usize = 4096;
+
+/// How often a claim looks again behind tasks whose prompts could not be made: each look
+/// passes some dozens of them.
+const LOOKS_MAX: usize = 1_000;
 
 /// No write has failed since one succeeded.
 const NEVER: i64 = i64::MIN;
@@ -263,7 +268,13 @@ impl Desk {
 
     /// Hands out the best task; it is given back if its delivery is dropped.
     pub async fn deliver(&self, claim: Claim) -> Result<Result<Delivery, Nothing>, Error> {
-        self.ask(claim, Patience::None)?.await.map_err(|_| stopping())?
+        for _ in 0..LOOKS_MAX {
+            match self.ask(claim.clone(), Patience::None)?.await.map_err(|_| stopping())? {
+                Err(Error::PutAside) => {}
+                answer => return answer,
+            }
+        }
+        Ok(Err(Nothing::NotBefore))
     }
 
     /// Hands out the best task as soon as there is one, or says why there is none after
@@ -273,16 +284,22 @@ impl Desk {
         claim: Claim,
         enough: impl Future<Output = ()> + Send,
     ) -> Result<Result<Delivery, Nothing>, Error> {
-        let mut answer = self.ask(claim.clone(), Patience::Waits)?;
-        tokio::select! {
-            answer = &mut answer => return answer.map_err(|_| stopping())?,
-            () = enough => {}
-        }
-        // It may have been answered at this very moment.
-        answer.close();
-        match answer.try_recv() {
-            Ok(answer) => answer,
-            Err(_) => self.deliver(claim).await,
+        let mut enough = pin!(enough);
+        loop {
+            let mut answer = self.ask(claim.clone(), Patience::Waits)?;
+            tokio::select! {
+                answer = &mut answer => match answer.map_err(|_| stopping())? {
+                    Err(Error::PutAside) => continue,
+                    answer => return answer,
+                },
+                () = &mut enough => {}
+            }
+            // It may have been answered at this very moment.
+            answer.close();
+            return match answer.try_recv() {
+                Ok(Err(Error::PutAside)) | Err(_) => self.deliver(claim).await,
+                Ok(answer) => answer,
+            };
         }
     }
 

@@ -196,6 +196,7 @@ fn store_answer(error: &Error) -> (StatusCode, ErrorBody) {
             (StatusCode::FORBIDDEN, body("not_holder", sentence))
         }
         Error::KeyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, body("idempotency_mismatch", sentence)),
+        Error::PutAside => (StatusCode::SERVICE_UNAVAILABLE, body("unavailable", sentence)),
         Error::KeyClosed => conflict("idempotency_closed", None),
         Error::Unavailable(cause) => {
             tracing::warn!(error = %cause, "the database does not answer: {cause}");

@@ -117,6 +117,9 @@ pub enum Error {
     /// The dispatch of that idempotency key is over.
     #[error("the dispatch of this Idempotency-Key is closed")]
     KeyClosed,
+    /// As many tasks as one claim puts aside stood ahead; there may be others behind them.
+    #[error("prompts could not be made: look again")]
+    PutAside,
     /// The database does not answer.
     #[error("the database does not answer")]
     Unavailable(#[source] BoxError),

@@ -8,7 +8,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use extraboard_api::comment::{Comment, CommentCreate};
 use extraboard_api::envelope::{Many, One};
-use extraboard_core::comment::COMMENT_CHARS_MAX;
+use extraboard_core::caller::Caller;
+use extraboard_core::comment::{AuthorType, COMMENT_CHARS_MAX};
 use extraboard_core::id::{CommentId, TaskId};
 use extraboard_core::task::OWNER_CHARS_MAX;
 use extraboard_store::verbs::{self, CommentList, TaskGet};
@@ -45,6 +46,9 @@ pub(crate) async fn create(
         problems.name("authorName", name, OWNER_CHARS_MAX);
     }
     let author_type = body.author_type.as_deref().and_then(|word| problems.word("authorType", word));
+    if author_type == Some(AuthorType::Human) && matches!(caller, Caller::Holder { .. }) {
+        problems.add("authorType", "expected agent: that is whom the token of a dispatch speaks for");
+    }
     let parent = body.parent_id.as_deref().and_then(|text| parent(&mut problems, text));
     problems.check()?;
     let issue = app.desk.read(TaskGet { task }).await?.task.id;
@@ -96,7 +100,7 @@ fn shown(issue: TaskId, comment: &verbs::Comment) -> Comment {
 #[cfg(test)]
 mod tests {
     use extraboard_core::clock::Timestamp;
-    use extraboard_core::comment::{AuthorType, CommentKind};
+    use extraboard_core::comment::CommentKind;
     use extraboard_core::id::TaskNumber;
 
     use super::*;

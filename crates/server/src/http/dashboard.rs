@@ -56,8 +56,8 @@ pub(crate) async fn activity(
         return Err(ApiError::invalid("limit", format!("expected 1 to {ACTIVITY_MAX}, got {limit}")));
     }
     let limit = usize::try_from(limit).unwrap_or_default();
-    let found = app.desk.read(ActivityRead { limit }).await?;
-    Ok(Json(Many::whole(found.iter().map(shown_activity).collect())))
+    let (found, total) = app.desk.read(ActivityRead { limit }).await?;
+    Ok(Json(Many { data: found.iter().map(shown_activity).collect(), total }))
 }
 
 fn shown_activity(activity: &verbs::Activity) -> Activity {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use extraboard_api::issue::{IssuePatch, IssuePatched};
+use extraboard_core::caller::Caller;
 use extraboard_core::doors::Door;
 use extraboard_core::gate::Claimer;
 use extraboard_desk::Claim;
@@ -27,6 +28,13 @@ pub(crate) async fn handle(
     let edit = edit(&mut problems, &body);
     let status = body.status.as_deref().and_then(|word| problems.status(word));
     problems.check()?;
+    // Where tokens count, one of a dispatch does not reach for other issues and projects.
+    if let Caller::Holder { dispatch, .. } = &caller
+        && !app.is_loopback()
+        && (body.parent_id.is_some() || body.project_id.is_some())
+    {
+        return Err(ApiError::OutOfScope(*dispatch));
+    }
     let claimer = Claimer::anyone(caller.to_string(), Door::Pull);
     let claim = app.desk.claim_request(Claim { caller, claimer, key: None });
     let now = app.desk.now();

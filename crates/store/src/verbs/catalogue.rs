@@ -10,6 +10,7 @@ use extraboard_core::clock::Timestamp;
 use extraboard_core::comment::AuthorType;
 use extraboard_core::event::EventType;
 use extraboard_core::id::{TaskNumber, TemplateId, VersionId};
+use extraboard_core::reason::PROMPT_BACKOFF;
 use extraboard_core::template::{Conditions, Template, Version};
 use serde_json::json;
 
@@ -109,7 +110,8 @@ async fn try_again<T: Tx>(tx: &mut T, ctx: &Ctx) -> Result<(), Error> {
         }
         let mut after = before.clone();
         after.prompt_broken = false;
-        after.not_before = None;
+        // A moment somebody set is theirs to take back.
+        after.not_before = after.not_before.filter(|at| at.since(ctx.now) > PROMPT_BACKOFF);
         let event = NewEvent::new(EventType::TaskDue, ctx, before.number)
             .data(json!({ "reason": "a template changed" }));
         change(tx, ctx, &before, after, vec![event]).await?;

@@ -10,6 +10,7 @@ use extraboard_core::task::Task;
 use extraboard_core::template::{Template, Version};
 
 use super::relation_list::{Related, related_to};
+use super::task_list::TOTAL_MAX;
 use super::template::versions;
 use crate::error::Error;
 use crate::rows::task::{self, task_columns};
@@ -67,7 +68,8 @@ impl Verb for StatsRead {
 /// How many events are looked through for what happened last.
 const EVENTS_MAX: i64 = 2_000;
 
-/// Reads the tasks without a parent something happened to last, to them or below them.
+/// Reads the tasks without a parent something happened to last, to them or below them, and
+/// how many without a parent there are, counted to 10,000.
 #[derive(Clone, Copy, Debug)]
 pub struct ActivityRead {
     /// How many to return.
@@ -100,6 +102,8 @@ const NEWEST: &str = "SELECT number, updated_at \
      WHERE parent IS NULL AND deleted_at IS NULL \
      ORDER BY number DESC \
      LIMIT $1";
+const ROOTS: &str = "SELECT COUNT(*) \
+     FROM (SELECT 1 FROM task WHERE parent IS NULL AND deleted_at IS NULL LIMIT $1) AS counted";
 const PARENT: &str = "SELECT parent, deleted_at FROM task WHERE number = $1";
 
 /// How many parts of each task are told of.
@@ -130,9 +134,9 @@ const CHILDREN: Sql = Sql {
 };
 
 impl Verb for ActivityRead {
-    type Output = Vec<Activity>;
+    type Output = (Vec<Activity>, i64);
 
-    async fn run<T: Tx>(&self, tx: &mut T) -> Result<Vec<Activity>, Error> {
+    async fn run<T: Tx>(&self, tx: &mut T) -> Result<(Vec<Activity>, i64), Error> {
         let roots = self.roots(tx).await?;
         let mut tasks: HashMap<_, _> = task::get_many(tx, roots.iter().map(|(root, _)| root.0).collect())
             .await?
@@ -155,7 +159,9 @@ impl Verb for ActivityRead {
             let related = related.iter().filter(of_children).map(|(_, related)| related.clone()).collect();
             Some(Activity { task, children, related, latest })
         });
-        Ok(shown.collect())
+        let shown = shown.collect();
+        let row = first(tx, ROOTS.into(), params![TOTAL_MAX]).await?;
+        Ok((shown, row.ok_or_else(|| Error::unreadable("no count"))?.int()?))
     }
 }
 

@@ -142,6 +142,19 @@ async fn each<T: Tx>(tx: &mut T, sql: Sql, tasks: Vec<i64>, limit: usize) -> Res
     Ok(rows)
 }
 
+/// From how many tasks on it pays to ask first which of them have any: most have nothing.
+const MANY: usize = 4;
+
+/// Returns those of many tasks that have any of what is asked for; SQLite's way to ask about
+/// all of them at once.
+async fn having<T: Tx>(tx: &mut T, probe: &'static str, tasks: Vec<i64>) -> Result<Vec<i64>, Error> {
+    if tasks.len() < MANY {
+        return Ok(tasks);
+    }
+    let rows = tx.query(probe.into(), params![tasks]).await?;
+    rows.into_iter().map(|mut row| row.int()).collect()
+}
+
 /// Collects rows by their first column, each list from its end.
 fn by_task<V>(
     rows: Vec<Row>,
@@ -200,16 +213,25 @@ impl Kin {
         let families = distinct(own.iter().chain(parents).copied());
         match tx.dialect() {
             Dialect::Postgres => Self::read_at_once(tx, families, own.to_vec(), parents.to_vec()).await,
-            Dialect::Sqlite => Ok(Self {
-                parts: by_task(each(tx, PARTS.into(), families, PARTS_MAX).await?, relative)?,
-                blocking: by_task(each(tx, BLOCKING.into(), own.to_vec(), BLOCKERS_MAX).await?, relative)?,
-                blocked_by: by_task(
-                    each(tx, BLOCKED_BY.into(), own.to_vec(), BLOCKERS_MAX).await?,
-                    relative,
-                )?,
-                parents: by_number(tx.query(PARENTS.into(), params![parents.to_vec()]).await?)?,
-            }),
+            Dialect::Sqlite => Self::read_one_by_one(tx, families, own.to_vec(), parents.to_vec()).await,
         }
+    }
+
+    async fn read_one_by_one<T: Tx>(
+        tx: &mut T,
+        families: Vec<i64>,
+        own: Vec<i64>,
+        parents: Vec<i64>,
+    ) -> Result<Self, Error> {
+        let families = having(tx, HAS_PARTS, families).await?;
+        let blocking = having(tx, IS_BLOCKING, own.clone()).await?;
+        let blocked_by = having(tx, IS_BLOCKED, own).await?;
+        Ok(Self {
+            parts: by_task(each(tx, PARTS.into(), families, PARTS_MAX).await?, relative)?,
+            blocking: by_task(each(tx, BLOCKING.into(), blocking, BLOCKERS_MAX).await?, relative)?,
+            blocked_by: by_task(each(tx, BLOCKED_BY.into(), blocked_by, BLOCKERS_MAX).await?, relative)?,
+            parents: by_number(tx.query(PARENTS.into(), params![parents]).await?)?,
+        })
     }
 
     /// Reads all of them in one round trip. They come in no order.
@@ -246,6 +268,16 @@ impl Kin {
 
 /// How many parts of a task are read: one more than are told of, because none is its own sibling.
 const PARTS_MAX: usize = RELATIVES_MAX + 1;
+
+macro_rules! probe {
+    ($having:literal) => {
+        concat!("SELECT u.value FROM json_each($1) AS u WHERE EXISTS (SELECT 1 FROM ", $having, ")")
+    };
+}
+
+const HAS_PARTS: &str = probe!("task t WHERE t.parent = u.value");
+const IS_BLOCKING: &str = probe!("relation r WHERE r.task = u.value");
+const IS_BLOCKED: &str = probe!("relation r WHERE r.other = u.value");
 
 /// The latest parts of a task: the index on parents gives the order.
 const PARTS: &str = concat!(

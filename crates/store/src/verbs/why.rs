@@ -130,7 +130,8 @@ fn own_obstacles(view: &TaskView, now: Timestamp) -> Vec<Obstacle> {
     }
     let ending = view.dispatch.as_ref().map(|dispatch| Obstacle::Ending(dispatch.lease_until));
     // A moment that passed while the task was held is forgotten when it is freed.
-    let later = task.not_before.filter(|at| *at > now).map(Obstacle::NotBefore);
+    let why = if task.prompt_broken { Obstacle::PromptBroken } else { Obstacle::NotBefore };
+    let later = task.not_before.filter(|at| *at > now).map(why);
     ending.into_iter().chain(later).collect()
 }
 

@@ -407,6 +407,7 @@ conformance_suite! {
         a11_a_batch_of_broken_tasks_is_told_so,
         a11_a_crowd_of_broken_tasks_is_put_aside_in_turns,
         a11_a_good_version_puts_them_back_in_line_at_once,
+        a_good_version_leaves_a_moment_that_somebody_set,
         a11_another_broken_version_asks_again,
         a11_without_its_template_it_is_handed_out_without_a_prompt,
         a11_whatever_ends_its_waiting_closes_the_item,

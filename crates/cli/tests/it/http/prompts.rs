@@ -21,6 +21,7 @@ on_both!(
     comments_are_told,
     broken_prompt_is_put_aside_until_a_template_mends_it,
     broken_prompt_is_tried_again_when_its_template_is_gone,
+    a_crowd_of_broken_prompts_is_passed_in_one_call,
     parts_of_the_same_issue_are_told,
 );
 
@@ -198,6 +199,21 @@ fn broken_prompt_is_put_aside_until_a_template_mends_it(desk: &mut Desk) {
     assert_eq!((&next["issue"]["number"], &next["prompt"]), (&json!(1), &json!("Short.")));
     assert_eq!(next["meta"]["versionNumber"], 2);
     desk.send(&report(&next, "complete", &Value::Null)).expect(200);
+}
+
+fn a_crowd_of_broken_prompts_is_passed_in_one_call(desk: &mut Desk) {
+    // What comes from outside must not stand in a code block; a number may.
+    template(desk, "count", &json!({"type": "signal"}), "```sh\nseq {{issue.signalPayload.count}}\n```\n");
+    for _ in 0..150 {
+        let payload = json!({"count": "1; rm -rf /"});
+        create(desk, &json!({"type": "signal", "priority": 1, "signalPayload": payload}));
+    }
+    create(desk, &json!({"title": "good"}));
+    assert_eq!(claim(desk, "ada")["issue"]["title"], "good");
+    let why = desk.send(&get("/api/issues/1/why")).expect(200)["data"].clone();
+    assert_eq!((&why["verdict"], &why["gates"][0]["gate"]), (&json!("blocked"), &json!("not_before")));
+    assert!(why["gates"][0]["detail"].as_str().unwrap().contains("prompt"), "{why}");
+    super::check_nothing(desk, &get("/api/dispatch/next").agent("ada"), "not_before");
 }
 
 fn broken_prompt_is_tried_again_when_its_template_is_gone(desk: &mut Desk) {

@@ -55,7 +55,7 @@ const SCOPE: &str = "claim";
 /// How many turns of timers one claim advances if it finds nothing else.
 const ADVANCES_MAX: usize = 20;
 
-/// How many tasks whose prompts cannot be made one claim puts aside.
+/// How many tasks whose prompts cannot be made one transaction puts aside.
 const BROKEN_MAX: usize = 64;
 
 /// The statements of a claim that touch waiting tasks on PostgreSQL, for tests
@@ -144,10 +144,17 @@ impl Verb for ClaimBatch {
                 answers[index] = Some(Ok(Ok(claimed)));
             }
             broken += put_aside;
-            if put_aside == 0 || broken >= BROKEN_MAX {
+            open.retain(|index| answers[*index].is_none());
+            if put_aside == 0 {
                 break;
             }
-            open.retain(|index| answers[*index].is_none());
+            if broken >= BROKEN_MAX {
+                // The lock is for others, too. Whoever got nothing asks again.
+                for index in open {
+                    answers[index] = Some(Err(Error::PutAside));
+                }
+                break;
+            }
         }
         self.answer_rest(tx, answers, &section).await
     }
@@ -398,7 +405,7 @@ async fn put_back<T: Tx>(tx: &mut T, ctx: &Ctx, before: Task, why: String) -> Re
         draw: Draw::NONE,
     };
     let mut after = before.clone();
-    after.not_before = route(&settlement).not_before;
+    after.not_before = route(&settlement).not_before.max(before.not_before);
     after.prompt_broken = true;
     let data = json!({ "reason": reason.as_str(), "state": after.state.as_str(), "error": why });
     after.last_error = Some(why);

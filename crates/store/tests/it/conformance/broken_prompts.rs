@@ -144,13 +144,26 @@ pub(crate) async fn a11_a_crowd_of_broken_tasks_is_put_aside_in_turns(ctx: &Test
         ctx.add("bad").await;
     }
     ctx.add("good").await;
-    assert_eq!(ctx.try_claim_prompted().await.unwrap_err(), Nothing::NotBefore);
+    // One transaction goes only so far, and says that it should be asked again.
+    let answer = ctx.claim_prompted_all(vec![ctx.request("a")]).await.pop().unwrap();
+    assert!(matches!(answer, Err(Error::PutAside)), "{answer:?}");
     assert_eq!(ctx.broken_numbers().await.len(), PUT_ASIDE_MAX);
     assert_eq!(ctx.queue_titles().await.len(), 71 - PUT_ASIDE_MAX);
     ctx.audit().await;
     assert_eq!(ctx.claim_prompted().await.task.title, "good");
     assert_eq!(ctx.broken_numbers().await.len(), 70);
     assert_eq!(ctx.queue_titles().await, Vec::<String>::new());
+}
+
+pub(crate) async fn a_good_version_leaves_a_moment_that_somebody_set(ctx: &TestStore) {
+    let version = ctx.break_bad().await;
+    let broken = ctx.put_aside().await.number;
+    let later = ctx.now().plus(Span::from_days(9));
+    ctx.edit(broken, TaskEdit { not_before: Some(Some(later)), ..TaskEdit::default() }).await;
+    ctx.supersede(&version, "good").await;
+    let task = ctx.get(broken).await;
+    assert_eq!((task.not_before, task.prompt_broken), (Some(later), false));
+    assert_eq!(ctx.broken_numbers().await, []);
 }
 
 pub(crate) async fn a11_a_good_version_puts_them_back_in_line_at_once(ctx: &TestStore) {

@@ -23,7 +23,9 @@ impl TestStore {
 
     async fn activity(&self, limit: usize) -> Vec<Activity> {
         self.sequence().await;
-        self.store.read(ActivityRead { limit }).await.unwrap()
+        let (shown, total) = self.store.read(ActivityRead { limit }).await.unwrap();
+        assert!(shown.len() <= usize::try_from(total).unwrap());
+        shown
     }
 
     async fn active_titles(&self, limit: usize) -> Vec<String> {
