@@ -80,19 +80,7 @@ async fn open_store(plan: &ServePlan, file: &DeskFile) -> Result<Store, CliError
 
 async fn start_desk(plan: &ServePlan, api: &TcpListener, store: Store) -> Result<(Desk, Running), CliError> {
     let config = &plan.config;
-    let url = match &config.server.public_url {
-        Some(url) => url.trim_end_matches('/').to_owned(),
-        None => {
-            let address = own_address(api)?;
-            if address.ip().is_unspecified() {
-                tracing::warn!(
-                    "prompts tell agents to report to {}: set server.public_url to what they reach this desk by",
-                    own_url(address)
-                );
-            }
-            own_url(address)
-        }
-    };
+    let url = told_url(config, own_address(api)?);
     let ask = if config.prompts.ask_for_reviews { AskForReviews::Yes } else { AskForReviews::No };
     let settings = Settings {
         pull_lease: Span::from_secs(config.leases.pull_secs.into()),
@@ -104,6 +92,20 @@ async fn start_desk(plan: &ServePlan, api: &TcpListener, store: Store) -> Result
     let (desk, loops) = started.map_err(store_failed)?;
     install_templates(&desk).await.map_err(store_failed)?;
     Ok((desk, loops.start()))
+}
+
+/// Returns what prompts tell agents to report to.
+fn told_url(config: &Config, address: SocketAddr) -> String {
+    if let Some(url) = &config.server.public_url {
+        return url.trim_end_matches('/').to_owned();
+    }
+    let url = own_url(address);
+    if address.ip().is_unspecified() {
+        tracing::warn!(
+            "prompts tell agents to report to {url}: set server.public_url to what they reach this desk by"
+        );
+    }
+    url
 }
 
 fn own_address(api: &TcpListener) -> Result<SocketAddr, CliError> {

@@ -10,6 +10,7 @@ mod error;
 mod held;
 mod http;
 mod keeper;
+mod outside;
 mod reply;
 mod resources;
 mod server;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::held::{Order, Ticket};
+use crate::outside;
 use crate::session::Which;
 
 /// What a tool did.
@@ -77,9 +78,9 @@ impl Refusal {
         self.code == "not_found"
     }
 
-    /// Says it in one line.
+    /// Says it in one line, whatever the desk quotes in its sentence and its details.
     pub(crate) fn line(&self) -> String {
-        let Self { sentence, code, hint, .. } = self;
+        let [sentence, code, hint] = [&self.sentence, &self.code, &self.hint].map(|said| outside::line(said));
         format!("{sentence} ({code}). {hint}")
     }
 

@@ -5,6 +5,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
 
+use crate::outside;
 use crate::reply::Refusal;
 use crate::session::{Session, Which};
 
@@ -37,10 +38,10 @@ pub(crate) fn list(session: &Session) -> Vec<Resource> {
         let (id, number) = (&ticket.id, ticket.number);
         [
             Resource::new(format!("{ISSUES}{number}"), format!("issue {number}"))
-                .with_title(ticket.title.clone())
+                .with_title(outside::line(&ticket.title))
                 .with_mime_type(JSON),
             Resource::new(format!("{DISPATCHES}{id}{PROMPT}"), format!("prompt of issue {number}"))
-                .with_title(ticket.title.clone())
+                .with_title(outside::line(&ticket.title))
                 .with_mime_type(MARKDOWN),
         ]
     });

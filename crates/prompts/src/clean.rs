@@ -32,7 +32,7 @@ pub(crate) fn is_line_break(char: char) -> bool {
     matches!(char, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Makes one line of a value: no line breaks, nothing hidden, no fences, no comments, not too long.
+/// Makes one line of a value: no line breaks, nothing hidden, no fences, tags or links, not too long.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
     if is_plain_line(text) {
         return Cow::Borrowed(text.trim_matches(' '));
@@ -52,13 +52,33 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
         line.push(if space { ' ' } else { char });
     }
     let line = without_runs(line.trim_end_matches(' '));
-    Cow::Owned(line.replace("<!--", "<! --").replace("-->", "-- >"))
+    let line = line.replace("-->", "-- >").replace("](", "]\\(");
+    Cow::Owned(without_tags(line))
+}
+
+/// Puts a space into what could be a tag. A backslash would be none within HTML.
+fn without_tags(line: String) -> String {
+    if !line.contains('<') {
+        return line;
+    }
+    let mut result = String::with_capacity(line.len() + 8);
+    let mut rest = line.as_str();
+    while let Some(at) = rest.find('<') {
+        let (before, after) = rest.split_at(at + 1);
+        result.push_str(before);
+        let is_none = |char: char| !char.is_ascii_alphabetic() && !matches!(char, '/' | '?' | '!');
+        if !after.starts_with(is_none) {
+            result.push(' ');
+        }
+        rest = after;
+    }
+    result + rest
 }
 
 /// Tells, quickly, of most lines that there is nothing to do.
 fn is_plain_line(text: &str) -> bool {
     let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) && !matches!(byte, b'`' | b'~' | b'<' | b'>');
-    text.len() <= LINE_CHARS_MAX && text.bytes().all(is_plain) && !text.contains("  ")
+    text.len() <= LINE_CHARS_MAX && text.bytes().all(is_plain) && !text.contains("  ") && !text.contains("](")
 }
 
 /// Writes runs of backticks or tildes that could be a fence as apostrophes or hyphens.
@@ -175,7 +195,17 @@ mod tests {
         check_line("```sh", "'''sh");
         check_line("a ~~~~ b ``c``", "a ---- b ``c``");
         check_line("`\u{200b}`\u{200b}`", "'''");
-        check_line("a <!-- b --> c", "a <! -- b -- > c");
+        check_line("a <!-- b --> c", "a < !-- b -- > c");
+    }
+
+    #[test]
+    fn a_line_has_no_tags_and_no_links() {
+        check_line("<img src=x> a", "< img src=x> a");
+        check_line("a <a href=x>b</a>", "a < a href=x>b< /a>");
+        check_line("<?x <!X <![CDATA[", "< ?x < !X < ![CDATA[");
+        check_line("a<b<", "a< b< ");
+        check_line("a < b <= c <3", "a < b <= c <3");
+        check_line("![a](b) [c](d) [e] (f)", "![a]\\(b) [c]\\(d) [e] (f)");
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::output::{NODE_COST, Output};
 use crate::tree::{Call, Expression, From, Local, Names, Path, Zero};
 use crate::value::Value;
 
+/// How many bytes are compared in the time it takes to look at one.
+const COMPARED_FOR_ONE: usize = 8;
+
 /// What variables mean within a block.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope<'a> {
@@ -122,7 +125,7 @@ fn called<'a>(
         }
         Call::Eq | Call::Ne | Call::Gt | Call::Gte | Call::Lt | Call::Lte => {
             let (one, two) = (value(0)?.plain(), value(1)?.plain());
-            output.spend(one.len().min(two.len()))?;
+            output.spend(one.len().min(two.len()) / COMPARED_FOR_ONE)?;
             Value::Flag(holds(call, one.compare(&two)))
         }
     })

@@ -14,6 +14,7 @@ mod compile;
 mod error;
 mod eval;
 mod input;
+mod markup;
 mod object;
 mod output;
 mod partials;

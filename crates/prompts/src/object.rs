@@ -233,11 +233,19 @@ fn of_goal<'a>(goal: &'a Goal, key: &str) -> Value<'a> {
         "title" => Value::Line(&goal.title),
         "description" => Value::text(goal.description.as_deref(), "description"),
         "metric" => Value::line(goal.metric.as_deref()),
-        "targetValue" => Value::line(goal.target_value.as_deref()),
-        "currentValue" => Value::line(goal.current_value.as_deref()),
+        "targetValue" => measure(goal.target_value.as_deref()),
+        "currentValue" => measure(goal.current_value.as_deref()),
         "unit" => Value::line(goal.unit.as_deref()),
         "status" => Value::word(goal.status.as_str()),
         _ => Value::Nothing,
+    }
+}
+
+/// Reads a number that is kept as a text; what is none is from outside like any other line.
+fn measure(text: Option<&str>) -> Value<'_> {
+    match text.and_then(|text| serde_json::from_str(text).ok()) {
+        Some(number) => Value::Number(number),
+        None => Value::line(text),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::error::{Broken, Place};
 use crate::eval::{Round, Scope, Scopes, evaluate};
-use crate::output::{JSON_BYTES_MAX, NODE_COST, Output};
+use crate::output::{NODE_COST, Output};
 use crate::pretty::pretty;
 use crate::tree::{Branch, Expression, Node, NodeKind, Scoped};
 use crate::value::Value;
@@ -28,7 +28,7 @@ pub(crate) fn render<'a>(
     let scopes = vec![Scope { this: root, round: None, names: None }];
     let mut renderer = Renderer { scopes, output: Output::new(token_place), walk, place: None };
     match renderer.nodes(nodes) {
-        Ok(()) => Ok(renderer.output.finish()),
+        Ok(()) => renderer.output.finish().map_err(|broken| (broken, renderer.place)),
         Err(broken) => Err((broken, renderer.place)),
     }
 }
@@ -53,7 +53,7 @@ impl<'a> Renderer<'a> {
         match &node.kind {
             NodeKind::Literal(text) => {
                 self.output.spend(text.len())?;
-                self.output.literal(text)
+                self.output.literal(text).inspect_err(|_| self.place = self.odd_place())
             }
             NodeKind::Print(expression) => {
                 let value = self.value(expression)?;
@@ -68,6 +68,14 @@ impl<'a> Renderer<'a> {
             NodeKind::With(with) => self.with(with),
             NodeKind::Partial(nodes) => self.partial(nodes),
         }
+    }
+
+    /// Returns the place of a line that was refused within the text that is being written.
+    ///
+    /// The parser's place of a text is that of the first thing seen of it.
+    fn odd_place(&self) -> Option<Place> {
+        let Some(((lines, column), place)) = self.output.odd.zip(self.place) else { return self.place };
+        Some(Place { line: place.line + lines, column: column.unwrap_or(place.column) })
     }
 
     fn value(&mut self, expression: &'a Expression) -> Result<Value<'a>, Broken> {
@@ -97,7 +105,7 @@ impl<'a> Renderer<'a> {
             Value::Json { about, .. } | Value::Text { about, .. } => about,
             _ => "data",
         };
-        self.output.json(&pretty(value, JSON_BYTES_MAX), about)
+        self.output.json(&pretty(value, self.output.json_room()), about)
     }
 
     fn branch(&mut self, branch: &'a Branch) -> Written {
@@ -112,11 +120,12 @@ impl<'a> Renderer<'a> {
     /// Goes through a body and what stands in its stead, as if each were the only one.
     fn both(&mut self, body: impl FnOnce(&mut Self) -> Written, otherwise: &'a [Node]) -> Written {
         let place = self.place;
-        let before = self.output.fence;
+        let before = self.output.block;
         body(self)?;
-        let after = std::mem::replace(&mut self.output.fence, before);
+        let after = std::mem::replace(&mut self.output.block, before);
         self.nodes(otherwise)?;
-        if self.output.fence == after {
+        if let Some(block) = self.output.block.or(after) {
+            self.output.block = block;
             return Ok(());
         }
         self.place = place;

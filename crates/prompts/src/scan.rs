@@ -7,6 +7,7 @@
 
 use extraboard_core::template::CONTENT_BYTES_MAX;
 
+use crate::clean::is_line_break;
 use crate::error::{Place, TemplateError};
 
 /// How many tags a template may have.
@@ -26,6 +27,10 @@ pub(crate) fn scan(content: &str) -> Result<(), TemplateError> {
     }
     if let Some(at) = content.find('\0') {
         return Err(refuse(content, at, "a NUL character"));
+    }
+    // Some programs begin a line there and some do not.
+    if let Some(at) = content.find(|char| is_line_break(char) && char != '\n' && char != '\r') {
+        return Err(refuse(content, at, "a line break of a rare kind: expected plain ones"));
     }
     let (mut at, mut tags) = (0, 0);
     // One for each open block: how deep it is. An `else if` is a block within its block.
@@ -190,6 +195,10 @@ mod tests {
         refused(&"a".repeat(CONTENT_BYTES_MAX + 1), "bytes");
         refused("", "1 to");
         refused("a\0", "NUL");
+        for rare in ['\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'] {
+            refused(&format!("a{rare}```sh"), "line 1, column 2: found a line break of a rare kind");
+        }
+        assert_eq!(scan("a\r\nb\rc"), Ok(()));
     }
 
     #[test]

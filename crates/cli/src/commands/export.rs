@@ -8,6 +8,7 @@ use extraboard_api::comment::Comment;
 use extraboard_api::envelope::PageQuery;
 use extraboard_api::issue::{Issue, IssueDetail, IssueQuery};
 use extraboard_intake::export::{Exported, ExportedComment, key, write_jsonl, write_markdown};
+use extraboard_intake::import::{Grounds, Terms};
 
 use crate::commands::input::STDIN;
 use crate::commands::of_project::{self, OfProject};
@@ -183,7 +184,9 @@ fn export(detail: &IssueDetail, comments: &[Comment], project: Option<String>, k
         related: tied(&["related", "duplicate"]),
         owner: issue.owner.clone(),
         needs: issue.needs.clone(),
-        comments: comments.iter().flat_map(with_replies).collect(),
+        terms: terms(issue),
+        grounds: grounds(issue),
+        comments: comments.iter().map(with_replies).collect(),
         project,
         created_at: Some(issue.created_at.clone()),
         updated_at: Some(issue.updated_at.clone()),
@@ -191,14 +194,35 @@ fn export(detail: &IssueDetail, comments: &[Comment], project: Option<String>, k
     }
 }
 
-/// Returns a comment and what replies to it, one after the other.
-fn with_replies(comment: &Comment) -> Vec<ExportedComment> {
-    let first = ExportedComment {
+/// Returns when and how a task is handed out.
+fn terms(issue: &Issue) -> Terms {
+    Terms {
+        boost: (issue.boost != 0).then_some(issue.boost),
+        doors: issue.doors.clone(),
+        max_retries: Some(issue.max_retries),
+        not_before: issue.not_before.clone(),
+        input_artifact: issue.input_artifact.clone(),
+        gated_by_parent: issue.gated_by_parent,
+    }
+}
+
+/// Returns what a task was made of.
+fn grounds(issue: &Issue) -> Grounds {
+    Grounds {
+        signal_source: issue.signal_source.clone(),
+        signal_payload: issue.signal_payload.clone(),
+        hypothesis: issue.hypothesis.clone(),
+    }
+}
+
+/// Returns a comment with what replies to it.
+fn with_replies(comment: &Comment) -> ExportedComment {
+    ExportedComment {
         author: Some(comment.author_name.clone()),
         body: comment.body.clone(),
         created_at: Some(comment.created_at.clone()),
-    };
-    std::iter::once(first).chain(comment.replies.iter().flat_map(with_replies)).collect()
+        replies: comment.replies.iter().map(with_replies).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -219,7 +243,9 @@ mod tests {
         };
         serde_json::from_value(json!({
             "id": "0199a", "number": 7, "title": "A", "description": "D", "type": "code", "status": "todo",
-            "state": "queued", "priority": 2, "priorityValue": 75, "maxRetries": 3, "attempt": 0,
+            "state": "queued", "priority": 2, "priorityValue": 75, "maxRetries": 5, "attempt": 0, "boost": -7,
+            "doors": ["run"], "notBefore": "2027-01-01T00:00:00Z", "inputArtifact": "out/plan.md",
+            "gatedByParent": true, "signalSource": "sentry", "signalPayload": [1], "hypothesis": {"confidence": 0.5},
             "labels": [{"id": "0199l", "name": "bug", "color": "red"}], "needs": ["rust"], "owner": "ann",
             "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-02T00:00:00Z", "parentId": "0199p",
             "relations": [
@@ -246,11 +272,13 @@ mod tests {
             "key": "extraboard:0199a", "number": 7, "title": "A", "description": "D", "type": "code",
             "status": "todo", "priorityValue": 75, "labels": ["bug"], "parent": "extraboard:0199p",
             "blockedBy": ["github:acme/web#3"], "related": ["extraboard:0199d", "github:acme/web#3"],
-            "owner": "ann", "needs": ["rust"], "project": "apollo",
-            "comments": [
-                {"author": "ann", "body": "first", "createdAt": "2026-01-01T00:00:00Z"},
-                {"author": "ann", "body": "reply", "createdAt": "2026-01-01T00:00:00Z"}
-            ],
+            "owner": "ann", "needs": ["rust"], "project": "apollo", "boost": -7, "doors": ["run"], "maxRetries": 5,
+            "notBefore": "2027-01-01T00:00:00Z", "inputArtifact": "out/plan.md", "gatedByParent": true,
+            "signalSource": "sentry", "signalPayload": [1], "hypothesis": {"confidence": 0.5},
+            "comments": [{
+                "author": "ann", "body": "first", "createdAt": "2026-01-01T00:00:00Z",
+                "replies": [{"author": "ann", "body": "reply", "createdAt": "2026-01-01T00:00:00Z"}]
+            }],
             "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-02T00:00:00Z"
         });
         assert_eq!(serde_json::to_value(exported).unwrap(), expected);

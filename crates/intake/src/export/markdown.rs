@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use super::Exported;
-use crate::import::{is_label, priority_word};
+use super::{Exported, ExportedComment};
+use crate::import::{end_of_code, is_label, priority_word};
 use crate::text::one_line;
 
 /// Writes issues as a task list.
@@ -75,13 +75,14 @@ impl<'a> List<'a> {
         if let Some(description) = &issue.description {
             text.push('\n');
             put(text, level + 1, description);
+            // Code without an end would hold all that follows, whoever reads it.
+            if let Some(end) = end_of_code(description) {
+                put(text, level + 1, &end);
+            }
         }
         for comment in &issue.comments {
-            let author = comment.author.as_deref().map_or("somebody", str::trim);
             text.push('\n');
-            let said = format!("{author}: {}", comment.body);
-            let said: Vec<String> = said.lines().map(|line| format!("> {line}")).collect();
-            put(text, level + 1, &said.join("\n"));
+            put(text, level + 1, &quote(comment));
         }
     }
 
@@ -108,6 +109,15 @@ impl<'a> List<'a> {
     }
 }
 
+/// Returns what somebody said as a quotation, and within it what was said to that.
+fn quote(comment: &ExportedComment) -> String {
+    let author = comment.author.as_deref().map_or("somebody", str::trim);
+    let said = format!("{author}: {}", comment.body);
+    let said = std::iter::once(said).chain(comment.replies.iter().map(quote)).collect::<Vec<_>>().join("\n");
+    let lines: Vec<String> = said.lines().map(|line| format!("> {line}")).collect();
+    lines.join("\n")
+}
+
 /// Keeps a word from being read as a label or a priority.
 fn escape(word: &str) -> String {
     let is_special = word.trim_start_matches('\\').starts_with(['#', '!']);
@@ -127,7 +137,6 @@ fn put(text: &mut String, level: usize, lines: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::ExportedComment;
     use crate::import::{Format, Options, Status, read};
 
     fn issue(number: i64, title: &str, status: &str) -> Exported {
@@ -151,7 +160,11 @@ mod tests {
                 comments: vec![ExportedComment {
                     author: Some("mona".to_owned()),
                     body: "Why?\nHow?".to_owned(),
-                    created_at: None,
+                    replies: vec![ExportedComment {
+                        body: "Thus.\nSo.".to_owned(),
+                        ..ExportedComment::default()
+                    }],
+                    ..ExportedComment::default()
                 }],
                 ..issue(1, "Child of the second", "in_review")
             },
@@ -175,6 +188,8 @@ mod tests {
 
             > mona: Why?
             > How?
+            > > somebody: Thus.
+            > > So.
         - [x] Third
           (#3, blocked by #1, blocked by gone)
         - [-] Fourth
@@ -188,6 +203,22 @@ mod tests {
             |number, parent: &str| Exported { parent: Some(parent.to_owned()), ..issue(number, "t", "todo") };
         let text = write_markdown(&[circle(1, "k2"), circle(2, "k1"), circle(3, "k3")]);
         assert_eq!(text.matches("- [ ] t").count(), 3);
+    }
+
+    #[test]
+    fn code_without_an_end_swallows_no_task() {
+        let code = "Run\n```sh\nmake\n- [ ] no task";
+        let mut issues: Vec<Exported> =
+            (1..=6).map(|number| issue(number, &format!("Task {number}"), "todo")).collect();
+        issues[1].description = Some(code.to_owned());
+        issues[2].parent = Some("k2".to_owned());
+        issues[2].description = Some("~~~\ncode\n~~~".to_owned());
+        let found = read(Format::Markdown, &write_markdown(&issues), &Options::default()).unwrap();
+        assert_eq!(found.problems, []);
+        let titles: Vec<_> = found.drafts.iter().map(|draft| draft.title.as_str()).collect();
+        assert_eq!(titles, ["Task 1", "Task 2", "Task 3", "Task 4", "Task 5", "Task 6"]);
+        let description = format!("(#2, todo)\n\n{code}\n```");
+        assert_eq!(found.drafts[1].description.as_deref(), Some(description.as_str()));
     }
 
     #[test]

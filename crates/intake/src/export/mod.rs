@@ -7,6 +7,7 @@ mod markdown;
 
 use serde::{Deserialize, Serialize};
 
+use crate::import::{Grounds, Terms};
 pub use markdown::write_markdown;
 
 /// An issue on its way out.
@@ -44,7 +45,13 @@ pub struct Exported {
     pub owner: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
-    /// Oldest first, replies after what they reply to.
+    /// When and how it is handed out.
+    #[serde(flatten)]
+    pub terms: Terms,
+    /// What it was made of.
+    #[serde(flatten)]
+    pub grounds: Grounds,
+    /// Oldest first, replies below what they reply to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<ExportedComment>,
     /// The name of its project.
@@ -67,6 +74,9 @@ pub struct ExportedComment {
     pub body: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
+    /// Oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<ExportedComment>,
 }
 
 /// Returns the key an issue is exported with: its external key, else one made of its id.
@@ -97,6 +107,12 @@ mod tests {
                 status: "in_review".to_owned(),
                 priority_value: Some(75),
                 labels: vec!["bug".to_owned()],
+                terms: Terms {
+                    not_before: Some("2026-01-31T09:00:00Z".to_owned()),
+                    gated_by_parent: true,
+                    ..Terms::default()
+                },
+                grounds: Grounds { hypothesis: Some(serde_json::json!({"a": 1.5})), ..Grounds::default() },
                 comments: vec![ExportedComment { body: "c".to_owned(), ..ExportedComment::default() }],
                 ..Exported::default()
             },
@@ -105,7 +121,7 @@ mod tests {
         let text = write_jsonl(&issues);
         assert_eq!(text.lines().count(), 2);
         insta::assert_snapshot!(text, @r#"
-        {"key":"extraboard:0199","number":7,"title":"a \"b\" ","description":"x\ny","type":"task","status":"in_review","priorityValue":75,"labels":["bug"],"comments":[{"body":"c"}]}
+        {"key":"extraboard:0199","number":7,"title":"a \"b\" ","description":"x\ny","type":"task","status":"in_review","priorityValue":75,"labels":["bug"],"notBefore":"2026-01-31T09:00:00Z","gatedByParent":true,"hypothesis":{"a":1.5},"comments":[{"body":"c"}]}
         {"key":"gh:1","title":"t","status":""}
         "#);
         let read: Vec<Exported> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

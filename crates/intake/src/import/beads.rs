@@ -148,7 +148,7 @@ fn description(value: &Value, id: &str) -> String {
 
 fn remark(value: &Value) -> Option<Remark> {
     let body = text(value, &["text", "body"])?.to_owned();
-    Some(Remark { author: text(value, &["author"]).map(str::to_owned), body })
+    Some(Remark::new(text(value, &["author"]).map(str::to_owned), body))
 }
 
 /// Returns what an issue depends on; `bd list --json` names the fields a little differently.

@@ -1,5 +1,7 @@
 //! A draft: an item of a file in the words an issue has.
 
+use super::terms::{Grounds, Terms};
+
 /// An issue that is not filed yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
@@ -27,12 +29,16 @@ pub struct Draft {
     /// What the file ties this to and does not hold. Whoever files the drafts may know those keys, so this
     /// is no problem yet.
     pub elsewhere: Vec<Elsewhere>,
-    /// What people said about it, oldest first.
+    /// What people said about it, oldest first, replies below what they reply to.
     pub comments: Vec<Remark>,
     /// Whose agents alone may take it; at most 100 characters.
     pub owner: Option<String>,
     /// What a claimer must be able to do: at most 20 words in lower case, sorted.
     pub needs: Vec<String>,
+    /// When and how it is handed out.
+    pub terms: Terms,
+    /// What it was made of.
+    pub grounds: Grounds,
     /// Where it stands in the file.
     pub place: Place,
 }
@@ -55,6 +61,8 @@ impl Draft {
             comments: Vec::new(),
             owner: None,
             needs: Vec::new(),
+            terms: Terms::default(),
+            grounds: Grounds::default(),
             place: Place { line },
         }
     }
@@ -100,6 +108,15 @@ pub struct Remark {
     pub author: Option<String>,
     /// What; 1 to 20,000 characters.
     pub body: String,
+    /// What was said to that, oldest first.
+    pub replies: Vec<Remark>,
+}
+
+impl Remark {
+    /// Makes a remark that nobody replied to.
+    pub(super) const fn new(author: Option<String>, body: String) -> Self {
+        Self { author, body, replies: Vec::new() }
+    }
 }
 
 /// A tie to something the file does not hold.

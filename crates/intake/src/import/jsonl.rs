@@ -3,6 +3,8 @@
 //! What people write by hand is read too: labels and comments as plain texts, other issues by `id`. A field
 //! nobody knows is named, so that a misspelt one is not silently nothing.
 
+mod terms;
+
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, Remark, Status};
@@ -31,6 +33,15 @@ const FIELDS: &[&str] = &[
     "comments",
     "owner",
     "needs",
+    "boost",
+    "doors",
+    "maxRetries",
+    "notBefore",
+    "inputArtifact",
+    "gatedByParent",
+    "signalSource",
+    "signalPayload",
+    "hypothesis",
 ];
 /// What an export says for people and another desk gives anew.
 const PASSED_OVER: &[&str] = &["number", "project", "state", "createdAt", "updatedAt", "completedAt", "url"];
@@ -86,10 +97,36 @@ impl Reader<'_> {
         draft.status = self.status();
         draft.priority = self.priority();
         draft.labels = self.list("labels", "texts", |value| name(value).map(str::to_owned));
-        draft.comments = self.list("comments", "texts or {\"author\", \"body\"}", remark);
+        if let Some(said) = self.value("comments").cloned() {
+            draft.comments = self.remarks(&said);
+        }
         draft.owner = self.text("owner");
         draft.needs = self.list("needs", "texts", |value| value.as_str().map(str::to_owned));
+        draft.grounds = self.grounds();
+        draft.terms = self.terms();
+        draft.status = self.held_back(draft.status, &draft.terms);
         draft
+    }
+
+    /// Returns what people said, and below it what was said to that.
+    fn remarks(&mut self, said: &Value) -> Vec<Remark> {
+        let expected = "a list of texts or {\"author\", \"body\", \"replies\"}";
+        let Value::Array(values) = said else {
+            self.misfit("comments", said, expected);
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for value in values {
+            let replies = value.get("replies").filter(|replies| !replies.is_null());
+            let replies = replies.map(|replies| self.remarks(replies)).unwrap_or_default();
+            if let Some(remark) = remark(value) {
+                found.push(Remark { replies, ..remark });
+            } else {
+                self.misfit("comments", value, expected);
+                found.extend(replies);
+            }
+        }
+        found
     }
 
     fn links(&mut self) -> Vec<Link> {
@@ -218,8 +255,8 @@ impl Reader<'_> {
 
 fn remark(value: &Value) -> Option<Remark> {
     if let Some(body) = value.as_str() {
-        return Some(Remark { author: None, body: body.to_owned() });
+        return Some(Remark::new(None, body.to_owned()));
     }
     let author = text(value, &["author", "authorName"]).map(str::to_owned);
-    Some(Remark { author, body: text(value, &["body"])?.to_owned() })
+    Some(Remark::new(author, text(value, &["body"])?.to_owned()))
 }

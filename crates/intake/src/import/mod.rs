@@ -18,6 +18,7 @@ mod order;
 mod priority;
 mod records;
 mod tally;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod tidy;
@@ -27,8 +28,9 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use draft::{Draft, Elsewhere, Place, Remark, Status, Tie};
-pub(crate) use markdown::is_label;
+pub(crate) use markdown::{end_of_code, is_label};
 pub(crate) use priority::word as priority_word;
+pub use terms::{Grounds, Terms};
 
 use gather::Gather;
 

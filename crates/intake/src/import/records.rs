@@ -31,11 +31,17 @@ pub(super) fn read<'a>(text: &'a str, gather: &mut Gather) -> Result<Vec<Record<
     };
     let mut lines = Lines::new(text);
     let mut records = Vec::with_capacity(pieces.len());
+    let mut last_named = None;
     for piece in pieces {
         let line = lines.of(piece);
         match serde_json::from_str(piece) {
             Ok(value @ Value::Object(_)) => records.push(Record { line, text: piece, value }),
-            Ok(_) => gather.problem(line, Outcome::LeftOut, "is not an object: expected {…}".to_owned()),
+            // Of a list on one line, every element says the same.
+            Ok(_) if last_named == Some(line) => {}
+            Ok(_) => {
+                last_named = Some(line);
+                gather.problem(line, Outcome::LeftOut, "is not an object: expected {…}".to_owned());
+            }
             Err(error) => {
                 let message = format!("is not JSON that can be read: {}", reason(&error));
                 gather.problem(line, Outcome::LeftOut, message);
@@ -145,7 +151,14 @@ mod tests {
     fn a_broken_line_is_left_out_and_named() {
         let message = "is not JSON: expected value in column 6; expected one object";
         check("{}\n{\"a\":}\n{}", &[(1, "{}"), (3, "{}")], &[(2, message)]);
-        check("{}\n7", &[(1, "{}")], &[(2, "is not an object: expected {…}")]);
+        let message = "is not an object: expected {…}";
+        check("{}\n7", &[(1, "{}")], &[(2, message)]);
+        check("[1,2]", &[], &[(1, message)]);
+        check(
+            "{}\n[1, {}, 2]\n[3,\n4]",
+            &[(1, "{}"), (2, "{}")],
+            &[(2, message), (3, message), (4, message)],
+        );
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn show(read: &Read) -> String {
         for line in draft.description.as_deref().unwrap_or_default().lines() {
             let _ = writeln!(text, "{}", format!("  | {line}").trim_end());
         }
-        for Remark { author, body } in &draft.comments {
+        for Remark { author, body, .. } in &draft.comments {
             let _ = writeln!(text, "  {}: {body}", author.as_deref().unwrap_or("?"));
         }
     }

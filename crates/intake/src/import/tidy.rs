@@ -89,12 +89,19 @@ fn labels(labels: &[String], notes: &mut Notes<'_>) -> Vec<String> {
 }
 
 fn comments(comments: &[Remark], notes: &mut Notes<'_>) -> Vec<Remark> {
-    let tidied = comments.iter().filter_map(|remark| {
-        let body = notes.prose("a comment", &remark.body, COMMENT_CHARS_MAX)?;
-        let author = remark.author.as_deref().map(|author| short_line(author, OWNER_CHARS_MAX));
-        Some(Remark { author: author.filter(|author| !author.is_empty()), body })
-    });
-    tidied.collect()
+    let mut tidied = Vec::new();
+    for remark in comments {
+        let replies = self::comments(&remark.replies, notes);
+        match notes.prose("a comment", &remark.body, COMMENT_CHARS_MAX) {
+            Some(body) => {
+                let author = remark.author.as_deref().map(|author| short_line(author, OWNER_CHARS_MAX));
+                tidied.push(Remark { author: author.filter(|author| !author.is_empty()), body, replies });
+            }
+            // What was said to nothing stands for itself.
+            None => tidied.extend(replies),
+        }
+    }
+    tidied
 }
 
 fn needs(needs: &[String], notes: &mut Notes<'_>) -> Vec<String> {
@@ -141,7 +148,7 @@ mod tests {
             draft.title = "ü".repeat(500);
             draft.description = Some("  a\n\tb\n".to_owned());
             draft.priority = Some(100);
-            draft.comments = vec![Remark { author: None, body: "x".repeat(20_000) }];
+            draft.comments = vec![Remark::new(None, "x".repeat(20_000))];
         };
         let draft = check(change, &[]);
         assert_eq!(draft.title.chars().count(), 500);
@@ -178,12 +185,14 @@ mod tests {
             draft.description = Some("x\0y".to_owned());
             draft.labels = ["b", " ", "a\nc", "b"].map(str::to_owned).to_vec();
             draft.owner = Some(" \n".to_owned());
-            draft.comments = vec![Remark { author: Some("\0".to_owned()), body: "\0 ".to_owned() }];
+            let reply = Remark::new(Some("\0".to_owned()), "r\0".to_owned());
+            let blank = Remark::new(None, "\0 ".to_owned());
+            draft.comments = vec![Remark { replies: vec![reply, blank.clone()], ..blank }];
         };
         let draft = check(change, &[]);
         assert_eq!((draft.title.as_str(), draft.description.as_deref()), ("a b", Some("xy")));
         assert_eq!(draft.labels, ["b", "a c"]);
-        assert_eq!((draft.owner, draft.comments), (None, vec![]));
+        assert_eq!((draft.owner, draft.comments), (None, vec![Remark::new(None, "r".to_owned())]));
     }
 
     #[test]

@@ -59,10 +59,9 @@ fn severity(level: Option<&str>, action: Option<&str>, count: f64) -> Severity {
         (Some("fatal"), _) => Severity::Critical,
         (None, Some("critical")) => Severity::Critical,
         (None, Some("warning")) => Severity::Medium,
-        (None, Some("resolved")) => Severity::Low,
-        (Some("error") | None, _) if count >= CRITICAL_COUNT_MIN => Severity::Critical,
-        (Some("error") | None, _) => Severity::High,
+        (Some("error"), _) if count >= CRITICAL_COUNT_MIN => Severity::Critical,
+        (Some("error"), _) => Severity::High,
         (Some("warning"), _) => Severity::Medium,
-        (Some(_), _) => Severity::Low,
+        (Some(_) | None, _) => Severity::Low,
     }
 }

@@ -265,8 +265,10 @@ fn errors_of_sentry_are_as_bad_as_their_level_and_count() {
     check(json!("error"), json!(99), Severity::High, "Sentry: Boom (99 events)");
     check(json!("warning"), json!(1e300), Severity::Medium, "Sentry: Boom (1e300 events)");
     check(json!("info"), json!("many"), Severity::Low, "Sentry: Boom (1 events)");
-    check(json!(null), json!(null), Severity::High, "Sentry: Boom (1 events)");
-    check(json!(3), json!(u64::MAX), Severity::Critical, "Sentry: Boom (1.8446744073709552e19 events)");
+    check(json!(null), json!(null), Severity::Low, "Sentry: Boom (1 events)");
+    check(json!(null), json!(500), Severity::Low, "Sentry: Boom (500 events)");
+    check(json!("disaster"), json!(500), Severity::Low, "Sentry: Boom (500 events)");
+    check(json!(3), json!(u64::MAX), Severity::Low, "Sentry: Boom (1.8446744073709552e19 events)");
 }
 
 #[test]
@@ -297,14 +299,14 @@ fn every_resource_of_sentry_is_understood() {
     check("metric_alert", metric("critical"), "metric_alert.critical", Severity::Critical, Some("9"), title);
     check("metric_alert", metric("warning"), "metric_alert.warning", Severity::Medium, Some("9"), title);
     check("metric_alert", metric("resolved"), "metric_alert.resolved", Severity::Low, Some("9"), title);
-    check("seer", json!({}), "seer", Severity::High, None, "Sentry: Unknown error (1 events)");
+    check("seer", json!({}), "seer", Severity::Low, None, "Sentry: Unknown error (1 events)");
 }
 
 #[test]
 fn a_delivery_of_sentry_that_says_nothing_is_still_a_signal() {
     let draft = signed(Provider::Sentry, &[], &json!({"data": []}));
     assert_eq!(draft.signal_type, "event");
-    check_draft(&draft, Severity::High, None, "Sentry: Unknown error (1 events)");
+    check_draft(&draft, Severity::Low, None, "Sentry: Unknown error (1 events)");
 }
 
 #[test]

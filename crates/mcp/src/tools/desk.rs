@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::work::brief;
 use super::{Call, params};
+use crate::outside::{self, line};
 use crate::reply::{Refusal, Reply};
 use crate::session::Which;
 
@@ -53,7 +54,8 @@ pub(super) async fn create(call: &Call<'_>, params: params::Create) -> Result<Re
             "Nothing was created or changed, because there is one with that externalKey already:"
         }
     };
-    let text = format!("{done} #{}, “{}”; its status is {}.", issue.number, issue.title, issue.status);
+    let (title, status) = (line(&issue.title), line(&issue.status));
+    let text = format!("{done} #{}, “{title}”; its status is {status}.", issue.number);
     let created = imported == Imported::Created;
     Ok(Reply::new(text, json!({"issue": brief(&issue), "created": created})))
 }
@@ -69,10 +71,9 @@ pub(super) async fn signal(call: &Call<'_>, params: params::Signal) -> Result<Re
     };
     let taken = call.client.signal_create(&create, None).await.map_err(|error| Refusal::of(&error))?;
     let SignalCreated { signal, issue } = taken;
-    let text = format!(
-        "The desk took it in and made #{} of it, “{}”; its status is {}.",
-        issue.number, issue.title, issue.status
-    );
+    let (title, status) = (line(&issue.title), line(&issue.status));
+    let text =
+        format!("The desk took it in and made #{} of it, “{title}”; its status is {status}.", issue.number);
     // The payload is left out: the model has just written it.
     let signal =
         json!({"id": signal.id, "source": signal.source, "type": signal.kind, "severity": signal.severity});
@@ -83,7 +84,8 @@ pub(super) async fn relate(call: &Call<'_>, params: params::Relate) -> Result<Re
     let create = RelationCreate { kind: params.kind, related_issue_id: params.to };
     let relation = call.client.relation_create(params.issue.as_str(), &create).await;
     let relation = relation.map_err(|error| Refusal::of(&error))?;
-    let text = format!("Issue {} {} #{}.", params.issue, relation.kind, relation.related.number);
+    let (issue, kind) = (line(params.issue.as_str()), line(&relation.kind));
+    let text = format!("Issue {issue} {kind} #{}.", relation.related.number);
     Ok(Reply::new(text, json!({"relation": relation})))
 }
 
@@ -95,10 +97,10 @@ pub(super) async fn queue(call: &Call<'_>, params: params::Queue) -> Result<Repl
     let more = if queue.total_capped { "or more " } else { "" };
     let mut text = format!("{} {more}in line, {} listed.", queue.total, queue.data.len());
     for entry in &queue.data {
-        let issue = &entry.issue;
-        let _ = write!(text, "\n- #{} {} ({}, score {})", issue.number, issue.title, issue.kind, entry.score);
+        let (number, title, kind) = (entry.issue.number, line(&entry.issue.title), line(&entry.issue.kind));
+        let _ = write!(text, "\n- #{number} “{title}” ({kind}, score {})", entry.score);
         for gate in &entry.gates {
-            let _ = write!(text, "; {}: {}", gate.gate, gate.detail);
+            let _ = write!(text, "; {}: {}", line(&gate.gate), line(&gate.detail));
         }
     }
     let entries: Vec<Value> = queue.data.iter().map(place).collect();
@@ -125,18 +127,18 @@ pub(super) async fn why(call: &Call<'_>, params: params::Why) -> Result<Reply, R
 }
 
 fn explain(why: &Why) -> String {
-    let mut text = format!("#{}, “{}”: {}.", why.issue.number, why.issue.title, why.verdict);
+    let mut text = format!("#{}, “{}”: {}.", why.issue.number, line(&why.issue.title), line(&why.verdict));
     if let Some(position) = why.position {
         let _ = write!(text, " It is number {position} in line.");
     }
     for gate in &why.gates {
-        let _ = write!(text, "\n- {}: {}", gate.gate, gate.detail);
+        let _ = write!(text, "\n- {}: {}", line(&gate.gate), line(&gate.detail));
         if let Some(until) = &gate.until {
-            let _ = write!(text, " (until {until})");
+            let _ = write!(text, " (until {})", line(until));
         }
     }
     if let Some(change) = &why.change {
-        let _ = write!(text, "\nWhat would start it: {change}.");
+        let _ = write!(text, "\nWhat would start it: {}.", line(change));
     }
     text
 }
@@ -156,13 +158,15 @@ pub(super) async fn comment(call: &Call<'_>, params: params::Comment) -> Result<
     };
     let create = CommentCreate { body, parent_id: params.reply_to, ..CommentCreate::default() };
     let comment = call.client.comment_create(&issue, &create).await.map_err(|error| Refusal::of(&error))?;
-    Ok(Reply::new(format!("Said it, as comment {}.", comment.id), json!({"comment": comment})))
+    Ok(Reply::new(format!("Said it, as comment {}.", line(&comment.id)), json!({"comment": comment})))
 }
 
 /// Tells a comment and what replies to it.
 fn tell(text: &mut String, comment: &Comment, depth: usize) {
-    let Comment { kind, body, author_name, created_at, .. } = comment;
-    let _ = write!(text, "\n{:depth$}- {author_name} ({kind}, {created_at}): {body}", "");
+    let [author, kind, at] =
+        [&comment.author_name, &comment.kind, &comment.created_at].map(|word| line(word));
+    let body = outside::text(&comment.body, "comment");
+    let _ = write!(text, "\n{:depth$}- {author} ({kind}, {at}):{body}", "");
     for reply in &comment.replies {
         tell(text, reply, depth + 2);
     }
@@ -174,8 +178,8 @@ pub(super) async fn inbox(call: &Call<'_>, params: params::Inbox) -> Result<Repl
     let items = call.client.inbox_list(&query).await.map_err(|error| Refusal::of(&error))?;
     let mut text = format!("{} wait for a person.", items.total);
     for item in &items.data {
-        let said = item.text.as_deref().unwrap_or_default();
-        let _ = write!(text, "\n- #{} {} ({}): {said}", item.number, item.title, item.kind);
+        let said = outside::text(item.text.as_deref().unwrap_or_default(), "what was said");
+        let _ = write!(text, "\n- #{} “{}” ({}){said}", item.number, line(&item.title), line(&item.kind));
     }
     Ok(Reply::new(text, json!({"items": items.data, "total": items.total})))
 }

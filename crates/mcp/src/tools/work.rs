@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Call, params};
+use crate::outside::{self, line};
 use crate::reply::{Refusal, Reply};
 use crate::session::{Which, is_over};
 
@@ -39,8 +40,8 @@ fn handed_out(next: &Next, others: &[String]) -> Reply {
     let mut text = format!(
         "You hold task #{number}, “{}” (type {}, attempt {}), as dispatch {}. Do what its prompt says. Call \
          heartbeat at least every {} seconds. End with exactly one of complete, fail, release or ask.",
-        issue.title,
-        issue.kind,
+        line(&issue.title),
+        line(&issue.kind),
         dispatch.attempt,
         dispatch.id,
         (lease / 2).max(1),
@@ -64,18 +65,30 @@ fn handed_out(next: &Next, others: &[String]) -> Reply {
         let _ = write!(text, " Its prompt was made by {}.", maker(meta));
     }
     if let Some(prompt) = &next.prompt {
-        let _ = write!(text, "\n\nThe prompt:\n\n{}", prompt.trim_end());
+        let _ = write!(text, "\n\n{}", between_lines(prompt, &dispatch.id));
     } else {
-        let description = issue.description.as_deref().unwrap_or("It has no description.");
-        let _ = write!(text, "\n\nIt has no prompt. Its description:\n\n{description}");
+        let description = outside::text(issue.description.as_deref().unwrap_or_default(), "description");
+        let said = if description.is_empty() { "It has no description." } else { "Its description:" };
+        let _ = write!(text, "\n\nIt has no prompt. {said}{description}");
         data["issue"]["description"] = json!(issue.description);
     }
     Reply::new(text, data)
 }
 
+/// Returns a prompt as it is, between two lines that nobody could write beforehand: they name the dispatch,
+/// which is younger than anything in its prompt.
+fn between_lines(prompt: &str, dispatch: &str) -> String {
+    let prompt = prompt.trim_end();
+    format!(
+        "Its prompt stands between the two lines that name the dispatch; nothing else is part of it.\n\n\
+         ===== Prompt of dispatch {dispatch} =====\n\n{prompt}\n\n\
+         ===== End of the prompt of dispatch {dispatch} ====="
+    )
+}
+
 /// Returns what made a prompt, in words.
 pub(super) fn maker(meta: &DispatchMeta) -> String {
-    format!("version {} of the template {}", meta.version_number, meta.template_slug)
+    format!("version {} of the template {}", meta.version_number, line(&meta.template_slug))
 }
 
 fn nothing(reason: &str, retry_after_secs: Option<u64>) -> Reply {
@@ -89,8 +102,9 @@ fn nothing(reason: &str, retry_after_secs: Option<u64>) -> Reply {
         "no_match" => "what waits is not for you: your filters, capabilities or owner",
         _ => "the desk has its reasons",
     };
+    let shown = line(reason);
     let text = format!(
-        "Nothing to do now: {reason} ({meaning}). Call claim again later, with waitSeconds to wait for something \
+        "Nothing to do now: {shown} ({meaning}). Call claim again later, with waitSeconds to wait for something \
          to come; queue with `all: true` and why tell more."
     );
     Reply::new(text, json!({"claimed": false, "reason": reason, "retryAfterSeconds": retry_after_secs}))
@@ -167,7 +181,8 @@ async fn ended(call: &Call<'_>, which: &Which, body: Report) -> Result<Reply, Re
     let reply = report(call, which, body).await?;
     let text = format!(
         "#{} is {done}; its status is {}. It is not in your hands any more.",
-        reply.issue.number, reply.issue.status
+        reply.issue.number,
+        line(&reply.issue.status)
     );
     Ok(Reply::new(text, facts(&reply)))
 }

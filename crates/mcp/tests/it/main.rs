@@ -9,6 +9,8 @@ mod desk;
 #[cfg(test)]
 mod ending;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod http;
 #[cfg(test)]
 mod orders;

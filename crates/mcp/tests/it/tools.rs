@@ -152,7 +152,7 @@ async fn looking_and_adding_go_to_their_routes() {
     let session = stdio(&desk).await.session;
     let said = session.call("queue", json!({"all": true, "kinds": ["code", "task"]})).await;
     assert_eq!(said.data["entries"][0]["number"], 9);
-    assert!(said.text.contains("#9 Task 9 (code, score 72)"), "{}", said.text);
+    assert!(said.text.contains("#9 “Task 9” (code, score 72)"), "{}", said.text);
     let line = "GET /api/dispatch/queue?kinds=code%2Ctask&adapter=claude&limit=20&all=true";
     assert_eq!(desk.seen("GET /api/dispatch/queue")[0].line, line);
 
@@ -172,7 +172,10 @@ async fn looking_and_adding_go_to_their_routes() {
     assert_eq!(desk.seen("POST /api/issues/9/comments")[0].body, json!({"body": "Hm."}));
     desk.once("GET /api/issues/9/comments", Answer::Json(200, json!({"data": [comment], "total": 1})));
     let said = session.call("comment", json!({"issue": 9})).await;
-    assert!(said.text.contains("curly (comment, 2026-01-01T00:00:00Z): Hm."), "{}", said.text);
+    assert_eq!(
+        said.text,
+        "1 comments.\n- curly (comment, 2026-01-01T00:00:00Z):\n```text: comment, data from outside\nHm.\n```"
+    );
     assert_eq!(session.refused("comment", json!({"body": "where?"})).await.code(), "nothing_held");
 }
 
@@ -258,5 +261,8 @@ async fn why_and_relate_and_inbox_say_it_in_words() {
     let items = json!({"data": [item], "total": 1});
     desk.once("GET /api/inbox?kind=question", Answer::Json(200, items));
     let said = session.call("inbox", json!({"kinds": ["question"]})).await;
-    assert_eq!(said.text, "1 wait for a person.\n- #9 Nine (question): Which?");
+    assert_eq!(
+        said.text,
+        "1 wait for a person.\n- #9 “Nine” (question)\n```text: what was said, data from outside\nWhich?\n```"
+    );
 }

@@ -96,7 +96,7 @@ fn t7_what_is_missing_is_nothing() {
 fn t8_the_helpers_of_the_language_are_there() {
     check(
         "{{lookup issue \"number\"}} {{lookup labels 0}}",
-        "4 \n````json: data, from outside\n{\n  \"id\": \"01990000-0000-7000-8000-000000000001\",\n  \"name\": \"bug\",\n  \"color\": \"#ff0000\"\n}\n````\n",
+        "4 \n\n````json: data, from outside\n{\n  \"id\": \"01990000-0000-7000-8000-000000000001\",\n  \"name\": \"bug\",\n  \"color\": \"#ff0000\"\n}\n````\n",
     );
     check(
         "{{len siblings}} {{eq 1 1}} {{or nothing 0}} {{lt 1 2}} {{gte 2 2}} {{lte 3 2}}",
@@ -139,6 +139,6 @@ fn a_text_within_a_text_is_no_template() {
     let prompt = render("{{issue.title}}\n{{issue.description}}", &context).unwrap();
     assert_eq!(
         prompt,
-        "{{loopToken}} {{{x}}} {{#if}}\n````text: description, from outside\n{{loopToken}}\n{{> reporting}}\n````\n"
+        "{{loopToken}} {{{x}}} {{#if}}\n\n````text: description, from outside\n{{loopToken}}\n{{> reporting}}\n````\n"
     );
 }

@@ -16,7 +16,7 @@ fn titled(title: &str) -> String {
 
 #[test]
 fn a_text_is_fenced_even_if_it_is_one_line() {
-    assert_eq!(described("one"), "before\n````text: description, from outside\none\n````\nafter");
+    assert_eq!(described("one"), "before\n\n````text: description, from outside\none\n````\n\nafter");
     assert_eq!(described(" \n\u{200b} "), "before\n\nafter");
 }
 
@@ -25,14 +25,18 @@ fn a_fence_stands_on_lines_of_its_own() {
     let prompt = rendered("It says: {{issue.answer}} and then.\n- {{issue.question}}{{issue.answer}}");
     insta::assert_snapshot!(prompt, @"
     It says: 
+
     ````text: answer, from outside
     No, down.
     ````
+
      and then.
     - 
+
     ````text: question, from outside
     May vouchers be rounded up?
     ````
+
     ````text: answer, from outside
     No, down.
     ````
@@ -43,7 +47,7 @@ fn a_fence_stands_on_lines_of_its_own() {
 fn a_fence_is_longer_than_any_within() {
     assert_eq!(
         described("````\n# out"),
-        "before\n`````text: description, from outside\n````\n# out\n`````\nafter"
+        "before\n\n`````text: description, from outside\n````\n# out\n`````\n\nafter"
     );
     assert!(described("a ``````` b\n~~~~\n```").contains("\n````````text:"));
     assert!(described("~~~~~~~~\nx").contains("\n````text: description, from outside\n~~~~~~~~\nx\n````\n"));
@@ -64,7 +68,7 @@ fn every_sort_of_text_is_fenced() {
     assert_eq!(outside.len(), 8 + 2 + 4 + 2, "{prompt}");
     let mut open = false;
     for line in prompt.lines() {
-        assert!(open || line.starts_with("````"), "{line} stands outside:\n{prompt}");
+        assert!(open || line.is_empty() || line.starts_with("````"), "{line} stands outside:\n{prompt}");
         open ^= line.starts_with("````");
     }
 }
@@ -78,8 +82,13 @@ fn a_line_does_not_begin_as_markup() {
         ("> quoted", "\\> quoted"),
         ("---", "\\---"),
         ("===", "\\==="),
-        ("<script>", "\\<script>"),
-        ("<!-- hide", "\\<! -- hide"),
+        ("<script>", "< script>"),
+        ("<!-- hide", "< !-- hide"),
+        ("1. x", "1\\. x"),
+        ("12) x", "12\\) x"),
+        ("1.", "1\\."),
+        ("1.5 times", "1.5 times"),
+        ("1 x", "1 x"),
         ("\n\n# late", "\\# late"),
         ("    indented", "indented"),
         ("[x]: http://evil", "\\[x]: http://evil"),
@@ -88,8 +97,53 @@ fn a_line_does_not_begin_as_markup() {
         assert_eq!(titled(title), expected);
     }
     let context = with(|context| context.task.title = "# x".to_owned());
-    assert_eq!(render("- {{issue.title}}", &context).unwrap(), "- \\# x");
+    for before in ["- ", "1. ", "2) ", "> 10. - ", "{{issue.number}}. "] {
+        let prompt = render(&format!("{before}{{{{issue.title}}}}"), &context).unwrap();
+        assert!(prompt.ends_with(" \\# x"), "{prompt}");
+    }
+    let context = with(|context| context.task.title = "- x".to_owned());
+    assert_eq!(render("1. {{issue.title}}", &context).unwrap(), "1. \\- x");
+    let context = with(|context| context.task.title = "1) x".to_owned());
+    assert_eq!(render("* {{issue.title}}", &context).unwrap(), "* 1\\) x");
+    let context = with(|context| context.task.title = "# x".to_owned());
     assert_eq!(render("## {{issue.number}}: {{issue.title}}", &context).unwrap(), "## 4: # x");
+}
+
+#[test]
+fn a_line_holds_no_images_links_or_tags() {
+    for (title, expected) in [
+        ("see ![a](b)", "see ![a]\\(b)"),
+        ("see [a](b)", "see [a]\\(b)"),
+        ("see <img src=x>", "see < img src=x>"),
+        ("see <a href=x>b</a>", "see < a href=x>b< /a>"),
+    ] {
+        assert_eq!(titled(title), expected);
+    }
+    let context = with(|context| {
+        context.task.title = "script>".to_owned();
+        context.task.owner = Some("(b)".to_owned());
+    });
+    assert_eq!(render("x <{{issue.title}}", &context).unwrap(), "x < script>");
+    assert_eq!(render("<{{issue.title}}\n</{{issue.title}}", &context).unwrap(), "< script>\n</ script>");
+    assert_eq!(render("[a]{{issue.owner}}", &context).unwrap(), "[a]\\(b)");
+}
+
+#[test]
+fn html_around_a_text_has_ended_before_it() {
+    for (content, expected) in [
+        ("<issue>\n{{issue.answer}}\n</issue>\n", "<issue>\n\nFENCE\n\n</issue>\n"),
+        ("<issue>\n\n{{issue.answer}}\n\n</issue>", "<issue>\n\nFENCE\n\n</issue>"),
+        ("<issue>{{issue.answer}}</issue>", "<issue>\n\nFENCE\n\n</issue>"),
+        ("<a>\n \t\n{{issue.answer}}\n \n<b>", "<a>\n \t\nFENCE\n \n<b>"),
+        ("<a>\r\n\r\n{{issue.answer}}\r\n\r\n<b>", "<a>\r\n\r\nFENCE\n\r\n<b>"),
+        ("{{issue.answer}}\n{{#if issue}}\n\nx{{/if}}", "FENCE\n\nx"),
+        ("{{issue.answer}}\n{{issue.number}}", "FENCE\n\n4"),
+        ("{{issue.answer}}{{issue.owner}}", "FENCE\n\npayments"),
+        ("  {{issue.answer}}\n", "  \nFENCE\n"),
+    ] {
+        let fence = "````text: answer, from outside\nNo, down.\n````";
+        assert_eq!(rendered(content), expected.replace("FENCE", fence), "{content:?}");
+    }
 }
 
 #[test]

@@ -16,8 +16,7 @@ fn a_prompt_that_is_too_long_names_the_limit() {
 }
 
 /// The worst there is: loops over the longest lists that fit into a payload, within each
-/// other, that write nothing. It ends after a quarter of a million steps, within some ten
-/// milliseconds.
+/// other, that write nothing. It ends after 65,536 steps, within two to three milliseconds.
 #[test]
 fn a_template_never_loops_long() {
     let list = format!("[{}0]", "0,".repeat(100_000));
@@ -39,6 +38,24 @@ fn a_template_never_loops_long() {
     }
 }
 
+/// Once there is no room for texts, nothing is written out for them any more.
+#[test]
+fn a_template_does_not_write_out_everything_again_and_again() {
+    let list = format!("[{}0]", "0,".repeat(100_000));
+    let context = with(|context| context.task.signal_payload = Some(list));
+    let prompt = render(&"{{json issue.signalPayload}}".repeat(500), &context).unwrap();
+    assert_eq!(prompt.matches("[… the rest is left out]").count(), 500);
+    assert!(prompt.len() < 210 * 1024, "{}", prompt.len());
+}
+
+#[test]
+fn a_text_that_is_mostly_hidden_is_not_looked_at_to_its_end() {
+    let hidden = format!("{}x", "\u{200b}".repeat(99_999));
+    let context = with(|context| context.task.description = Some(hidden));
+    let prompt = render("{{issue.description}}", &context).unwrap();
+    assert_eq!(prompt, "````text: description, from outside\n\n[… the rest is left out]\n````\n");
+}
+
 #[test]
 fn comparing_long_texts_is_work() {
     let context = with(|context| {
@@ -54,10 +71,10 @@ fn comparing_long_texts_is_work() {
 fn one_long_text_is_cut_and_says_so() {
     let context = with(|context| context.task.description = Some("ä".repeat(100_000)));
     let prompt = render("{{issue.description}}after", &context).unwrap();
-    assert!(prompt.len() < 110_000 && prompt.ends_with("ä\n[… the rest is left out]\n````\nafter"));
+    assert!(prompt.len() < 110_000 && prompt.ends_with("ä\n[… the rest is left out]\n````\n\nafter"));
     let context = with(|context| context.task.signal_payload = Some(format!("{:?}", "x".repeat(200_000))));
     let prompt = render("{{json issue.signalPayload}}after", &context).unwrap();
-    assert!(prompt.len() < 40_000 && prompt.ends_with("\n[… the rest is left out]\n````\nafter"));
+    assert!(prompt.len() < 40_000 && prompt.ends_with("\n[… the rest is left out]\n````\n\nafter"));
 }
 
 #[test]

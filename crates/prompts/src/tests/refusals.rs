@@ -82,7 +82,8 @@ fn what_is_from_outside_may_not_stand_in_a_code_block() {
         ["{{issue.title}}", "{{issue.description}}", "{{json issue}}", "{{issue.signalPayload.anything}}"]
     {
         check(&format!("x\n```sh\necho '{inside}'\n```\n"), "line 3, column 7: something from outside");
-        check(&format!("- ~~~\n  {inside}\n  ~~~\n"), "something from outside");
+        check(&format!("- a\n  ~~~\n  {inside}\n  ~~~\n"), "line 3, column 3: something from outside");
+        check(&format!("a\r```sh\r{inside}\r```\r"), "something from outside");
     }
     check("```{{issue.title}}\n```\n", "something from outside");
     check("```\n{{#if (eq issue.type \"x\")}}\n{{issue.title}}\n{{/if}}\n```\n", "line 3, column 1");
@@ -91,10 +92,51 @@ fn what_is_from_outside_may_not_stand_in_a_code_block() {
     check("{{#if parent}}\n```sh\n{{/if}}\n", "a code block begins or ends in one branch");
 }
 
+/// In all of these somebody's text would stand in a code block, or out of its fence, if the
+/// rules of Markdown were followed to the letter.
+#[test]
+fn code_blocks_of_other_forms_are_refused_with_their_place() {
+    const FORM: &str = "expected a line that begins or ends a code block to have at most three spaces";
+    const END: &str = "expected nothing but spaces after the marks that end a code block";
+    for (content, place, expected) in [
+        ("a\n1. ```sh\n   {{issue.title}}\n   ```\n", "line 2, column 4", FORM),
+        ("1) ~~~\n{{issue.title}}\n", "line 1, column 4", FORM),
+        ("a {{issue.id}}\n\nb\n10) ```sh\n", "line 4, column 5", FORM),
+        ("\u{feff}```sh\n{{issue.title}}\n```\n", "line 1, column 2", FORM),
+        ("a\n```sh\nx\n    ```\n{{issue.title}}\n", "line 4, column 5", FORM),
+        ("```sh\nx\n\t```\n{{issue.title}}\n", "line 3, column 2", FORM),
+        ("{{#if issue}}\n```sh\nx\n- ```\n{{/if}}\n", "line 4, column 3", FORM),
+        ("```sh\nx {{issue.id}}\n> ```\n{{issue.title}}\n", "line 3, column 3", FORM),
+        ("```sh\nx\n```\u{a0}\n{{issue.title}}\n", "line 3, column 1", END),
+        ("```sh\nx\n```\u{2003}\n{{issue.title}}\n", "line 3, column 1", END),
+        ("```sh\nx\n```sh\n{{issue.title}}\n", "line 3, column 1", END),
+        ("```sh\nx\n```\u{b}\n{{issue.title}}\n", "line 3, column 4", "a line break of a rare kind"),
+        ("```sh\nx\n```\u{c}\n{{issue.title}}\n", "line 3, column 4", "a line break of a rare kind"),
+        ("- a\n  ```sh\nx\n  ```\n{{issue.title}}\n", "line 3, column 1", "at least as far in"),
+        ("<a>\n```\n\nx\n```\n{{issue.title}}\n", "line 2, column 1", "expected a blank line"),
+        ("x\n1. ```{{issue.title}}", "line 2, column 7", FORM),
+        ("x\n1. ```sh", "line", FORM),
+    ] {
+        check(content, place);
+        check(content, expected);
+    }
+}
+
+#[test]
+fn html_that_a_blank_line_does_not_end_is_refused() {
+    for tag in ["<!--", "<pre>", "<SCRIPT>", "<style>", "<textarea>", "<?x", "<!X>", "<![CDATA["] {
+        check(&format!("a\n\n  {tag}\n{{{{issue.description}}}}\n"), "line 3, column 3: expected no line");
+        check(&format!("a\n- {tag}{{{{issue.description}}}}\n"), "line 2");
+        let shown = format!("```html\n{tag}\n```\n{{{{issue.description}}}}\n");
+        assert!(compile(&shown).is_ok(), "{tag}");
+    }
+    assert!(compile("<issue>\n{{issue.title}}\n{{issue.description}}\n</issue>\n<preview/>\n").is_ok());
+}
+
 #[test]
 fn what_is_ours_may_stand_in_a_code_block() {
     let content = "```sh\n{{issue.id}} {{issue.number}} {{serverUrl}} {{token}} {{dispatchId}} {{meta.versionId}}\n\
-                   {{#if issue.projectId}}{{issue.projectId}}{{/if}} {{#each children}}{{number}} {{/each}}\n```\n\
+                   {{#if issue.projectId}}{{issue.projectId}}{{/if}} {{goal.targetValue}} {{goal.currentValue}} {{#each children}}{{number}} {{/each}}\n```\n\
                    {{issue.title}}\n{{issue.description}}";
     assert!(compile(content).is_ok());
 }

@@ -16,6 +16,9 @@ fn text() -> impl Strategy<Value = String> {
         Just("{{loopToken}}".to_owned()),
         Just("{{{x}}}{{#if}}".to_owned()),
         Just("<!--".to_owned()),
+        Just("<pre>".to_owned()),
+        Just("](x)".to_owned()),
+        "[0-9]{1,2}[.)] ?",
         Just("\u{202e}\u{2066}".to_owned()),
         Just("\u{e0041}\u{e0042}".to_owned()),
         Just("\u{2028}\u{85}\u{b}\u{c}".to_owned()),
@@ -181,7 +184,11 @@ proptest! {
         let lines = outside.lines().filter(|line| !line.is_empty()).count();
         prop_assert!((6..=8).contains(&lines), "{}", outside);
         for line in outside.lines() {
-            prop_assert!(!line.starts_with(['#', '>', '~', '=', '<']) && !line.contains("```") && !line.contains("<!--"), "{}", line);
+            prop_assert!(!line.starts_with(['#', '>', '~', '=']) && !line.contains("```") && !line.contains("]("), "{}", line);
+            let is_tag = |rest: &str| rest.starts_with(|char: char| char.is_ascii_alphabetic() || "/!?".contains(char));
+            prop_assert!(!line.split('<').skip(1).any(is_tag), "{}", line);
+            let number = line.trim_start_matches(|char: char| char.is_ascii_digit());
+            prop_assert!(number.len() == line.len() || !(number.starts_with(". ") || number.starts_with(") ")), "{}", line);
         }
     }
 

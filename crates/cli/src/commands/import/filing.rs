@@ -8,7 +8,7 @@ use extraboard_api::envelope::PageQuery;
 use extraboard_api::issue::{Issue, IssueCreate, IssuePatch, IssueQuery};
 use extraboard_api::issue_ref::IssueRef;
 use extraboard_api::relation::RelationCreate;
-use extraboard_intake::import::{Draft, Outcome, Problem, Tie};
+use extraboard_intake::import::{Draft, Outcome, Problem, Remark as Said, Tie};
 
 use super::report::{Filed, LeftOut, Remark, Report};
 use crate::commands::{labels, pages};
@@ -161,20 +161,26 @@ impl<'a> Filing<'a> {
         // What is finished waits for somebody to say so, which happens at once; nobody may take it before.
         let start = if draft.status.is_closed() { "triage" } else { draft.status.as_str() };
         let status = self.plan.status.filter(|_| !draft.status.is_closed()).unwrap_or(start);
+        let parent_id = parent.find_map(reference);
+        let is_loose = status == "todo" && parent_id.is_none() && is_gated_elsewhere(draft);
+        if is_loose {
+            let text = format!("{} is filed in triage: the parent it waits for is not there", draft.key);
+            self.report.remarks.push(Remark { line: draft.place.line, text });
+        }
         Some(IssueCreate {
             title: draft.title.clone(),
             kind: draft.kind.clone().unwrap_or_else(|| "task".to_owned()),
             description: draft.description.clone(),
-            status: Some(status.to_owned()),
+            status: Some(if is_loose { "triage" } else { status }.to_owned()),
             priority_value: draft.priority,
             project_id: self.plan.project.clone(),
-            parent_id: parent.find_map(reference),
+            parent_id,
             needs: (!draft.needs.is_empty()).then(|| draft.needs.clone()),
             owner: draft.owner.clone(),
             blocked_by: (!blocked_by.is_empty()).then_some(blocked_by),
             label_ids: (!draft.labels.is_empty()).then(|| draft.labels.clone()),
             external_key: Some(draft.key.clone()),
-            ..IssueCreate::default()
+            ..terms_and_grounds(draft)
         })
     }
 
@@ -201,16 +207,24 @@ impl<'a> Filing<'a> {
 
     /// Adds what was said about an item, and closes its task if the item is finished.
     async fn say_and_close(&mut self, draft: &Draft, issue: &Issue) -> Result<(), CliError> {
-        for remark in &draft.comments {
+        let first = draft.comments.iter().rev().map(|remark| (remark, None));
+        let mut unsaid: Vec<(&Said, Option<String>)> = first.collect();
+        while let Some((remark, parent_id)) = unsaid.pop() {
             let said = CommentCreate {
                 body: remark.body.clone(),
                 author_name: remark.author.clone(),
                 author_type: Some("human".to_owned()),
-                parent_id: None,
+                parent_id: parent_id.clone(),
             };
-            if let Err(error) = self.client.comment_create(&issue.id, &said).await {
-                self.remark_refusal(draft, "a comment", &error)?;
-            }
+            let parent_id = match self.client.comment_create(&issue.id, &said).await {
+                Ok(comment) => Some(comment.id),
+                Err(error) => {
+                    self.remark_refusal(draft, "a comment", &error)?;
+                    // What was said to it is then said to what it replied to itself.
+                    parent_id
+                }
+            };
+            unsaid.extend(remark.replies.iter().rev().map(|reply| (reply, parent_id.clone())));
         }
         if draft.status.is_closed() {
             let patch =
@@ -293,6 +307,28 @@ impl<'a> Filing<'a> {
     }
 }
 
+/// Tells whether a task waits for a parent that the file does not hold.
+fn is_gated_elsewhere(draft: &Draft) -> bool {
+    draft.terms.gated_by_parent && draft.elsewhere.iter().any(|other| other.tie == Tie::Parent)
+}
+
+/// Returns a request that says when a task is handed out and what it was made of, and nothing else.
+fn terms_and_grounds(draft: &Draft) -> IssueCreate {
+    let (terms, grounds) = (draft.terms.clone(), draft.grounds.clone());
+    IssueCreate {
+        boost: terms.boost,
+        doors: (!terms.doors.is_empty()).then_some(terms.doors),
+        max_retries: terms.max_retries,
+        not_before: terms.not_before,
+        input_artifact: terms.input_artifact,
+        gated_by_parent: terms.gated_by_parent.then_some(true),
+        signal_source: grounds.signal_source,
+        signal_payload: grounds.signal_payload,
+        hypothesis: grounds.hypothesis,
+        ..IssueCreate::default()
+    }
+}
+
 /// Tells what the desk says about one thing from what would befall everything else too.
 fn refusal(error: &ClientError) -> Result<CliError, CliError> {
     let told = CliError::of_request(error, &[]);
@@ -352,6 +388,39 @@ mod tests {
         ];
         assert_eq!(sent, expected);
         assert!(report.left_out.is_empty() && report.remarks.is_empty());
+    }
+
+    #[test]
+    fn terms_and_grounds_are_sent() {
+        let sent_as_read = json!({
+            "boost": -7, "doors": ["run"], "maxRetries": 0, "notBefore": "2027-01-01T00:00:00Z",
+            "inputArtifact": "out/plan.md", "gatedByParent": true, "signalSource": "sentry",
+            "signalPayload": [1], "hypothesis": {"confidence": 0.5}
+        });
+        let mut line = sent_as_read.clone();
+        line["title"] = json!("A");
+        let (sent, _) = requests(&plan(Closed::LeftOut), &[line]);
+        for (field, value) in sent_as_read.as_object().unwrap() {
+            assert_eq!(&sent[0][field], value, "{field}");
+        }
+    }
+
+    #[test]
+    fn what_waits_for_a_parent_that_is_not_there_is_looked_at_first() {
+        let check = |parent: &Value, gated: bool, expected: &str| {
+            let lines = [
+                json!({"key": "a", "title": "A", "status": "done"}),
+                json!({"key": "b", "title": "B"}),
+                json!({"key": "c", "title": "C", "status": "todo", "parent": parent, "gatedByParent": gated}),
+            ];
+            let (sent, _) = requests(&plan(Closed::LeftOut), &lines);
+            assert_eq!(sent[1]["status"], expected, "{parent}");
+        };
+        check(&json!("gone"), true, "triage");
+        check(&json!("gone"), false, "todo");
+        check(&json!("a"), true, "todo");
+        check(&json!("b"), true, "todo");
+        check(&Value::Null, true, "todo");
     }
 
     #[test]

@@ -41,14 +41,53 @@ fn filled(backend: Backend) -> Desk {
         ("/api/issues/4/relations", value!({"type": "related", "relatedIssueId": 2})),
         (
             "/api/issues",
+            value!({
+                "title": "Held", "type": "hypothesis", "status": "todo", "parentId": 1, "gatedByParent": true,
+                "boost": -7, "doors": ["run"], "maxRetries": 0, "notBefore": "2099-01-31T09:00:00.5Z",
+                "inputArtifact": "out/plan.md", "signalSource": "sentry",
+                "signalPayload": {"count": 1.5, "tags": ["é", null]}, "hypothesis": {"confidence": 0.25}
+            }),
+        ),
+        (
+            "/api/issues",
             value!({"title": "Imported", "type": "code", "status": "backlog", "externalKey": "github:a/b#1"}),
         ),
     ] {
         desk.send_as_person(post(path, &body)).expect(201);
     }
+    let said = |body: &str, parent: Option<&Value>| {
+        let body = value!({"body": body, "authorName": "Ann", "authorType": "human", "parentId": parent});
+        desk.send_as_person(post("/api/issues/4/comments", &body)).expect(201)["data"]["id"].clone()
+    };
+    let (first, _) = (said("first", None), said("second", None));
+    let reply = said("reply", Some(&first));
+    said("to the reply", Some(&reply));
     run(&desk, &["cancel", "6"]).exits(0);
     desk.send_as_person(crate::harness::patch("/api/issues/5", &value!({"status": "done"}))).expect(200);
     desk
+}
+
+/// What says when a task is handed out, and what it was made of.
+const STANDING: &[&str] = &[
+    "boost",
+    "doors",
+    "maxRetries",
+    "notBefore",
+    "inputArtifact",
+    "gatedByParent",
+    "held",
+    "signalSource",
+    "signalPayload",
+    "hypothesis",
+];
+
+/// Returns who said what, and in reply to what.
+fn threads(comments: &Value) -> Vec<Value> {
+    let of = |comment: &Value| {
+        let replies = comment.get("replies").map(threads).unwrap_or_default();
+        value!([comment["authorName"], comment["body"], replies])
+    };
+    comments.as_array().unwrap().iter().map(of).collect()
 }
 
 /// Returns what matters of every task, by title.
@@ -63,17 +102,13 @@ fn essence(desk: &Desk) -> BTreeMap<String, Value> {
             .collect();
         relations.sort_by_key(Value::to_string);
         let comments = desk.send(&get(&format!("/api/issues/{}/comments", issue["number"]))).expect(200);
-        let comments: Vec<Value> = comments["data"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|comment| value!([comment["authorName"], comment["body"]]))
-            .collect();
+        let standing: Vec<Value> = STANDING.iter().map(|field| detail[field].clone()).collect();
         value!({
             "type": detail["type"], "status": detail["status"], "description": detail["description"],
             "priorityValue": detail["priorityValue"], "labels": label_names(&detail),
-            "parent": detail["parent"]["title"], "relations": relations, "comments": comments,
-            "needs": detail["needs"], "owner": detail["owner"]
+            "parent": detail["parent"]["title"], "relations": relations,
+            "comments": threads(&comments["data"]), "needs": detail["needs"], "owner": detail["owner"],
+            "standing": standing
         })
     };
     desk.issues().iter().map(|issue| (issue["title"].as_str().unwrap().to_owned(), of(issue))).collect()
@@ -84,12 +119,14 @@ fn what_is_exported_and_imported_elsewhere_is_the_same() {
     for (from, to) in [(Backend::Sqlite, Backend::Postgres), (Backend::Postgres, Backend::Sqlite)] {
         let desk = filled(from);
         let lines = run(&desk, &["export"]);
-        assert_eq!(lines.exits(0).lines().count(), 7, "{lines:?}");
+        assert_eq!(lines.exits(0).lines().count(), 8, "{lines:?}");
         let other = to.desk();
         let report = run_reading(&other, &["import", "jsonl", "-", "--closed", "--json"], lines.exits(0));
         let report: Value = serde_json::from_str(report.exits(0)).unwrap();
-        assert_eq!(report["created"].as_array().unwrap().len(), 7, "{report}");
+        assert_eq!(report["created"].as_array().unwrap().len(), 8, "{report}");
         assert_eq!(essence(&desk), essence(&other));
+        let held = &essence(&other)["Held"];
+        assert!(held["standing"].as_array().unwrap().iter().all(|value| !value.is_null()), "{held}");
         let again = run(&other, &["export"]);
         let key = |line: &str| serde_json::from_str::<Value>(line).unwrap()["key"].clone();
         let mut keys: Vec<String> = lines.out.lines().map(|line| key(line).to_string()).collect();
@@ -99,7 +136,7 @@ fn what_is_exported_and_imported_elsewhere_is_the_same() {
         assert_eq!(keys, others, "keys travel along");
         let report = run_reading(&other, &["import", "jsonl", "-", "--closed", "--json"], lines.exits(0));
         let report: Value = serde_json::from_str(report.exits(0)).unwrap();
-        assert_eq!(report["known"].as_array().unwrap().len(), 7, "{report}");
+        assert_eq!(report["known"].as_array().unwrap().len(), 8, "{report}");
     }
 }
 
@@ -109,7 +146,7 @@ fn desk_recognises_what_it_exported() {
     let lines = run(&desk, &["export"]);
     let before = desk.issues();
     let report = run_reading(&desk, &["import", "jsonl", "-", "--closed"], lines.exits(0));
-    assert!(report.err.contains("0 created, 7 already there, 0 left out"), "{report:?}");
+    assert!(report.err.contains("0 created, 8 already there, 0 left out"), "{report:?}");
     assert_eq!(desk.issues(), before);
 }
 
@@ -136,5 +173,18 @@ fn export_is_a_task_list_for_people() {
     assert!(lines.contains("- [x] Finished") && lines.contains("- [-] Dropped"), "{lines}");
     let other = Backend::Sqlite.desk();
     run_reading(&other, &["import", "markdown", "-", "--repo", "old"], lines).exits(0);
-    assert_eq!(json(&other, &["list"])["total"], 5);
+    assert_eq!(json(&other, &["list"])["total"], 6);
+}
+
+#[test]
+fn task_list_loses_no_task_to_code_without_an_end() {
+    let desk = Backend::Sqlite.desk();
+    for number in 1..=6 {
+        let description = if number == 2 { "Run this:\n```sh\nmake" } else { "Plain." };
+        run(&desk, &["add", &format!("Task {number}"), "-d", description]).exits(0);
+    }
+    let list = run(&desk, &["export", "--format", "markdown"]);
+    let other = Backend::Sqlite.desk();
+    let told = run_reading(&other, &["import", "markdown", "-", "--repo", "old"], list.exits(0));
+    assert!(told.err.contains("6 created, 0 already there, 0 left out"), "{told:?}");
 }

@@ -130,6 +130,34 @@ fn github_issues_without_a_repository_need_one_named() {
     run_reading(&desk, &["import", "github", "-"], text).fails(2, "--repo");
     let report = run_reading(&desk, &["import", "github", "-", "--repo", "acme/web"], text);
     assert_eq!(report.exits(0), "created #1 github:acme/web#1: One\n");
+    let mixed = r#"[{"number": 2, "title": "Two", "state": "OPEN"},
+        {"number": 3, "title": "Three", "state": "OPEN", "url": "https://github.com/acme/web/issues/3"}]"#;
+    let report = run_reading(&desk, &["import", "github", "-"], mixed);
+    assert!(
+        report.exits(0).starts_with("created #2 github:acme/web#3: Three\nleft out line 1: #2 "),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_read_lets_no_task_loose() {
+    let desk = Backend::Sqlite.desk();
+    let lines = concat!(
+        r#"{"title":"Bad time","status":"todo","notBefore":"tomorrow"}"#,
+        "\n",
+        r#"{"title":"No such day","status":"todo","notBefore":"2026-02-31T09:00:00Z"}"#,
+        "\n",
+        r#"{"title":"Bad gate","status":"todo","gatedByParent":"yes"}"#,
+        "\n[1,2]\n",
+    );
+    let told = run_reading(&desk, &["import", "jsonl", "-"], lines);
+    for line in ["note line 1: ", "left out line 2: ", "note line 3: "] {
+        assert!(told.out.contains(line), "{line}: {told:?}");
+    }
+    assert_eq!(told.out.matches("line 4: ").count(), 1, "{told:?}");
+    assert!(told.out.contains("`notBefore`") && told.out.contains("`gatedByParent`"), "{told:?}");
+    let statuses: Vec<Value> = desk.issues().iter().map(|issue| issue["status"].clone()).collect();
+    assert_eq!(statuses, ["triage", "triage"]);
 }
 
 #[test]

@@ -33,7 +33,10 @@ pub(super) fn read(text: &str, namespace: Option<&str>, gather: &mut Gather) -> 
     };
     let mut pulls = Tally::default();
     let mut silent = Tally::default();
-    for record in records::read(text, gather)? {
+    let records = records::read(text, gather)?;
+    // One issue without its repository costs only itself; where none has one, it was not exported.
+    let is_told = named.is_some() || records.iter().any(|record| repository_of(&record.value).is_some());
+    for record in records {
         let (line, value) = (record.line, &record.value);
         let Some(number) = value.get("number").and_then(Value::as_u64) else {
             let message = "is not an issue: expected at least `number` and `title`".to_owned();
@@ -44,11 +47,18 @@ pub(super) fn read(text: &str, namespace: Option<&str>, gather: &mut Gather) -> 
             pulls.count(line, format!("#{number}"));
             continue;
         }
+        let Some(repository) = repository_of(value).or_else(|| named.clone()) else {
+            if !is_told {
+                return Err(ImportError::RepositoryUnknown { line, number });
+            }
+            let message =
+                format!("#{number} does not say its repository: expected `url`, or --repo owner/name");
+            gather.problem(line, Outcome::LeftOut, message);
+            continue;
+        };
         if value.get("comments").and_then(Value::as_u64).is_some_and(|count| count > 0) {
             silent.count(line, format!("#{number}"));
         }
-        let repository = repository_of(value).or_else(|| named.clone());
-        let repository = repository.ok_or(ImportError::RepositoryUnknown { line, number })?;
         let draft = draft(&record, &repository.key(number), gather);
         let links = links(&record, &draft.key, &repository, gather);
         gather.add(draft, links)?;
@@ -147,7 +157,7 @@ fn labels(value: &Value) -> Vec<String> {
 
 fn remark(value: &Value) -> Option<Remark> {
     let author = login(value, "author").or_else(|| login(value, "user")).map(str::to_owned);
-    Some(Remark { author, body: text(value, &["body"])?.to_owned() })
+    Some(Remark::new(author, text(value, &["body"])?.to_owned()))
 }
 
 /// Returns what GitHub knows about other issues, and what the body says.

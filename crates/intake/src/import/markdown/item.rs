@@ -104,8 +104,11 @@ pub(super) fn task(rest: &str) -> Option<(Mark, &str)> {
 /// Returns the mark that opens a block of code.
 pub(super) fn opens(rest: &str) -> Option<String> {
     ['`', '~'].into_iter().find_map(|char| {
-        let length = rest.len() - rest.trim_start_matches(char).len();
-        (length >= 3).then(|| char.to_string().repeat(length))
+        let after = rest.trim_start_matches(char);
+        let length = rest.len() - after.len();
+        // Backticks that come again are code within a line.
+        let is_line = char == '`' && after.contains('`');
+        (length >= 3 && !is_line).then(|| char.to_string().repeat(length))
     })
 }
 
@@ -113,6 +116,20 @@ pub(super) fn opens(rest: &str) -> Option<String> {
 pub(super) fn closes(line: &str, mark: &str) -> bool {
     let line = line.trim();
     line.starts_with(mark) && line.trim_start_matches(&mark[..1]).is_empty()
+}
+
+/// Returns the line that would close the block of code a text leaves open, if it does.
+pub(crate) fn end_of_code(text: &str) -> Option<String> {
+    let mut open: Option<(&str, String)> = None;
+    for line in text.lines() {
+        let (_, rest) = indent(line);
+        open = match open {
+            Some((_, mark)) if closes(line, &mark) => None,
+            Some(open) => Some(open),
+            None => opens(rest).map(|mark| (&line[..line.len() - rest.len()], mark)),
+        };
+    }
+    open.map(|(indentation, mark)| format!("{indentation}{mark}"))
 }
 
 /// Joins lines without the indentation they share.
@@ -179,6 +196,21 @@ mod tests {
         check("#tag", None);
         check("##", None);
         check("####### seven", None);
+    }
+
+    #[test]
+    fn code_that_a_text_leaves_open_is_closed() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(end_of_code(text).as_deref(), expected, "{text}");
+        };
+        check("a\n```sh\nb", Some("```"));
+        check("a\n  ~~~~\n~~~\n````", Some("  ~~~~"));
+        check("```\na\n```", None);
+        check("```\n~~~\n````\n~~~", Some("~~~"));
+        check("```a```\nb", None);
+        check("~~~ `a`", Some("~~~"));
+        check("a ```\n> ```", None);
+        check("", None);
     }
 
     #[test]

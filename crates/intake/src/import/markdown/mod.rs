@@ -10,8 +10,8 @@ use super::draft::{Draft, Status};
 use super::gather::Gather;
 use super::links::{Link, Says};
 use super::{ImportError, Outcome, key};
-pub(crate) use item::is_label;
 use item::{Mark, Words};
+pub(crate) use item::{end_of_code, is_label};
 
 /// Reads task lists.
 pub(super) fn read(text: &str, namespace: Option<&str>, gather: &mut Gather) -> Result<(), ImportError> {

@@ -83,8 +83,22 @@ fn an_issue_of_nowhere_needs_a_repository() {
         "`pay` is not a repository: expected owner/name"
     );
     let found = read_in(Some("Acme/Pay")).unwrap();
+    assert_eq!(found.problems, []);
     let keys: Vec<_> = found.drafts.iter().map(|draft| (draft.key.as_str(), draft.status)).collect();
     assert_eq!(keys, [("github:acme/pay#1", Status::Triage), ("github:acme/pay#2", Status::Done)]);
+}
+
+#[test]
+fn an_issue_of_nowhere_among_others_costs_only_itself() {
+    let text = r#"[{"number": 1, "title": "a", "comments": 2},
+                   {"number": 2, "title": "b", "url": "https://github.com/a/b/issues/2"},
+                   {"number": 3, "title": "c", "url": "https://github.com/"}]"#;
+    insta::assert_snapshot!(show(&read_ok(Format::Github, text, None)), @r"
+    github:a/b#2: b [triage, type task]
+      | (From https://github.com/a/b/issues/2)
+    line 1: LeftOut: #1 does not say its repository: expected `url`, or --repo owner/name
+    line 3: LeftOut: #3 does not say its repository: expected `url`, or --repo owner/name
+    ");
 }
 
 #[test]
@@ -245,13 +259,13 @@ fn what_does_not_fit_our_own_lines_is_named() {
     jsonl:b: t [triage]
     jsonl:c: t [triage]
     jsonl:e: t [triage]
-    line 1: Changed: `jsonl:a` has fields nobody knows: `due`, `tilte`; expected key, externalKey, id, title, description, type, status, priority, priorityValue, labels, parent, blockedBy, related, comments, owner, needs
+    line 1: Changed: `jsonl:a` has fields nobody knows: `due`, `tilte`; expected key, externalKey, id, title, description, type, status, priority, priorityValue, labels, parent, blockedBy, related, comments, owner, needs, boost, doors, maxRetries, notBefore, inputArtifact, gatedByParent, signalSource, signalPayload, hypothesis
     line 2: Changed: `jsonl:b` has ["x"] for `description`, which was left out: expected a text
     line 2: Changed: `jsonl:b` has "bug" for `type`, which was left out: expected one of signal, hypothesis, plan, spec, phase, code, task, monitor
     line 2: Changed: `jsonl:b` has "new" for `status`, which was left out: expected triage, backlog, todo, done or canceled
     line 2: Changed: `jsonl:b` has 7 for `priority`, which was left out: expected 0 none, 1 urgent, 2 high, 3 medium or 4 low
     line 2: Changed: `jsonl:b` has "x" for `labels`, which was left out: expected a list of texts
-    line 2: Changed: `jsonl:b` has {"author":"x"} for `comments`, which was left out: expected a list of texts or {"author", "body"}
+    line 2: Changed: `jsonl:b` has {"author":"x"} for `comments`, which was left out: expected a list of texts or {"author", "body", "replies"}
     line 2: Changed: `jsonl:b` has 3 for `owner`, which was left out: expected a text
     line 2: Changed: `jsonl:b` has 1 for `needs`, which was left out: expected a list of texts
     line 2: Changed: `jsonl:b` has {"id":1} for `parent`, which was left out: expected a key
@@ -262,6 +276,54 @@ fn what_does_not_fit_our_own_lines_is_named() {
     line 7: LeftOut: has the key of line 5 again: `jsonl:e`
     line 8: LeftOut: is not JSON: EOF while parsing an object in column 17; expected one object
     "#);
+}
+
+#[test]
+fn terms_that_do_not_fit_are_named_and_let_nothing_loose() {
+    let check = |fields: &str, status: Status, expected: &[&str]| {
+        let text = format!(r#"{{"key":"a","title":"t","status":"todo",{fields}}}"#);
+        let found = read_ok(Format::Jsonl, &text, None);
+        let messages: Vec<_> =
+            found.problems.iter().map(|each| each.message.trim_start_matches("`a` ")).collect();
+        assert_eq!((messages.as_slice(), found.drafts[0].status), (expected, status), "{fields}");
+    };
+    let left_out = |value: &str, field: &str, expected: &str| {
+        format!("has {value} for `{field}`, which was left out: expected {expected}")
+    };
+    let loose = |field: &str, value: &str, expected: &str| {
+        let fields = format!(r#""{field}":{value}"#);
+        check(&fields, Status::Todo, &[&left_out(value, field, expected)]);
+    };
+    let held = |field: &str, value: &str, expected: &str| {
+        let fields = format!(r#""{field}":{value}"#);
+        let triage = format!("is read as triage, as its `{field}` does not say when it may start");
+        check(&fields, Status::Triage, &[&left_out(value, field, expected), &triage]);
+    };
+    loose("boost", "10001", "-10000 to 10000");
+    loose("boost", "\"5\"", "-10000 to 10000");
+    loose("maxRetries", "1.5", "0 to 100");
+    loose("hypothesis", "[]", "an object of at most 65536 bytes");
+    loose("signalSource", "7", "a text of at most 200 characters");
+    held("notBefore", "\"tomorrow\"", "a time such as 2026-01-31T09:00:00Z");
+    held("notBefore", "7", "a time such as 2026-01-31T09:00:00Z");
+    held("inputArtifact", "\"../x\"", "a relative path without `..`");
+    held("gatedByParent", "\"yes\"", "true or false");
+    held("doors", "[]", "some of pull, push and run");
+    held("doors", "\"run\"", "a list of pull, push and run");
+    let message = left_out("\"walk\"", "doors", "a list of pull, push and run");
+    check(r#""doors":["walk","run"]"#, Status::Todo, &[&message]);
+    check(r#""gatedByParent":false,"boost":0,"notBefore":null,"doors":["run"]"#, Status::Todo, &[]);
+}
+
+#[test]
+fn replies_stay_below_what_they_reply_to() {
+    let text = r#"{"title":"t","comments":[{"body":"a","replies":["b",{"author":"c","replies":["d"]}]},{"body":"e","replies":7}]}"#;
+    let found = read_ok(Format::Jsonl, text, None);
+    let remark = |body: &str| Remark::new(None, body.to_owned());
+    let first = Remark { replies: vec![remark("b"), remark("d")], ..remark("a") };
+    assert_eq!(found.drafts[0].comments, [first, remark("e")]);
+    let fields: Vec<_> = found.problems.iter().map(|each| each.message.contains("for `comments`")).collect();
+    assert_eq!(fields, [true, true]);
 }
 
 #[test]

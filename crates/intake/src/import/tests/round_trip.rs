@@ -19,19 +19,22 @@ fn export(draft: &Draft) -> Exported {
         related: draft.related.clone(),
         owner: draft.owner.clone(),
         needs: draft.needs.clone(),
-        comments: draft
-            .comments
-            .iter()
-            .map(|remark| ExportedComment {
-                author: remark.author.clone(),
-                body: remark.body.clone(),
-                created_at: Some("2026-01-01T00:00:00Z".to_owned()),
-            })
-            .collect(),
+        terms: draft.terms.clone(),
+        grounds: draft.grounds.clone(),
+        comments: draft.comments.iter().map(comment).collect(),
         project: Some("p".to_owned()),
         created_at: Some("2026-01-01T00:00:00Z".to_owned()),
         updated_at: None,
         completed_at: None,
+    }
+}
+
+fn comment(remark: &Remark) -> ExportedComment {
+    ExportedComment {
+        author: remark.author.clone(),
+        body: remark.body.clone(),
+        created_at: Some("2026-01-01T00:00:00Z".to_owned()),
+        replies: remark.replies.iter().map(comment).collect(),
     }
 }
 
@@ -44,6 +47,52 @@ fn prose() -> impl Strategy<Value = String> {
     any::<String>().prop_map(|text| text.replace('\0', "x") + "x")
 }
 
+/// Makes a description in which blocks of code begin and end wherever they like.
+fn code() -> impl Strategy<Value = String> {
+    let pieces =
+        vec!["```", "````", "~~~", "`", "sh", "# a", "> ", "\n", "\n", "\n\n", " ", "    ", "\t", "\r"];
+    prop::collection::vec(prop::sample::select(pieces), 0..12).prop_map(|pieces| pieces.concat())
+}
+
+fn remarks() -> impl Strategy<Value = Vec<Remark>> {
+    let leaf = (prop::option::of(line()), prose()).prop_map(|(author, body)| Remark::new(author, body));
+    let thread = leaf.prop_recursive(3, 6, 2, |inner| {
+        let said = (prop::option::of(line()), prose(), prop::collection::vec(inner, 0..3));
+        said.prop_map(|(author, body, replies)| Remark { author, body, replies })
+    });
+    prop::collection::vec(thread, 0..3)
+}
+
+fn terms() -> impl Strategy<Value = Terms> {
+    let doors = prop::sample::subsequence(vec!["pull", "push", "run"], 0..=3);
+    let moments = prop::sample::select(vec!["2026-01-31T09:00:00Z", "2027-02-03T04:05:06.789012+01:00"]);
+    let holds = (prop::option::of(moments), prop::option::of("[a-zé.]{1,8}/[a-z ]{1,8}\\.md"), any::<bool>());
+    let points = (prop::option::of(-10_000i64..=10_000), prop::option::of(0i64..=100));
+    (points, doors, holds).prop_map(|((boost, max_retries), doors, holds)| Terms {
+        boost,
+        doors: doors.into_iter().map(str::to_owned).collect(),
+        max_retries,
+        not_before: holds.0.map(str::to_owned),
+        input_artifact: holds.1.filter(|path| !path.starts_with("../")),
+        gated_by_parent: holds.2,
+    })
+}
+
+fn grounds() -> impl Strategy<Value = Grounds> {
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(serde_json::Value::from),
+        any::<i64>().prop_map(serde_json::Value::from),
+        any::<f64>().prop_filter("JSON has no others", |number| number.is_finite()).prop_map(Into::into),
+        any::<String>().prop_map(serde_json::Value::from),
+    ];
+    let object = prop::collection::hash_map(any::<String>(), leaf, 0..4);
+    let object = || object.clone().prop_map(|fields| serde_json::Value::Object(fields.into_iter().collect()));
+    let payload = prop_oneof![object(), prop::collection::vec(object(), 0..3).prop_map(Into::into)];
+    (prop::option::of(line()), prop::option::of(payload), prop::option::of(object())).prop_map(
+        |(signal_source, signal_payload, hypothesis)| Grounds { signal_source, signal_payload, hypothesis },
+    )
+}
+
 fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     let statuses = vec![Status::Triage, Status::Backlog, Status::Todo, Status::Done, Status::Canceled];
     let texts = (line(), prop::option::of(prose()), prop::option::of(line()));
@@ -54,20 +103,19 @@ fn drafts() -> impl Strategy<Value = Vec<Draft>> {
         prop::collection::btree_set(line(), 0..4),
         prop::collection::btree_set("[a-z+#]{1,5}", 0..3),
     );
-    let comments = prop::collection::vec((prop::option::of(line()), prose()), 0..3);
     let ties = (any::<prop::sample::Index>(), any::<[prop::sample::Index; 2]>(), any::<[bool; 4]>());
-    let one = (texts, words, comments, ties);
+    let one = (texts, words, remarks(), ties, terms(), grounds());
     prop::collection::vec(one, 0..9).prop_map(|all| {
         let mut drafts: Vec<Draft> = Vec::new();
         let count = all.len();
-        for (place, (texts, words, comments, ties)) in all.into_iter().enumerate() {
+        for (place, (texts, words, comments, ties, terms, grounds)) in all.into_iter().enumerate() {
             let mut draft = Draft::new(format!("key {place}"), &texts.0, place + 1);
             (draft.description, draft.owner) = (texts.1, texts.2);
             draft.kind = words.0.map(str::to_owned);
             (draft.status, draft.priority) = (words.1, words.2);
             draft.labels = words.3.into_iter().rev().collect();
             draft.needs = words.4.into_iter().collect();
-            draft.comments = comments.into_iter().map(|(author, body)| Remark { author, body }).collect();
+            (draft.comments, draft.terms, draft.grounds) = (comments, terms, grounds);
             let earlier = |index: &prop::sample::Index| format!("key {}", index.index(place));
             if place > 0 && ties.2[0] {
                 draft.parent = Some(earlier(&ties.0));
@@ -97,11 +145,14 @@ proptest! {
 
 proptest! {
     #[test]
-    fn titles_in_a_task_list_stay_as_they_were(titles in prop::collection::vec(line(), 0..6)) {
-        let exported: Vec<Exported> = titles
-            .iter()
+    fn titles_in_a_task_list_stay_as_they_were(issues in prop::collection::vec((line(), code()), 0..6)) {
+        let exported: Vec<Exported> = issues
+            .into_iter()
             .enumerate()
-            .map(|(place, title)| export(&Draft::new(format!("k{place}"), &format!("{place} {title}"), 1)))
+            .map(|(place, (title, description))| Exported {
+                description: Some(description),
+                ..export(&Draft::new(format!("k{place}"), &format!("{place} {title}"), 1))
+            })
             .collect();
         let found = read_ok(Format::Markdown, &write_markdown(&exported), None);
         let found: Vec<_> = found.drafts.into_iter().map(|draft| draft.title).collect();
