@@ -242,6 +242,10 @@ pub(crate) mod tests {
     #[test]
     fn requests_refuse_unknown_fields() {
         serde_json::from_str::<Conditions>(r#"{"kind": "task"}"#).unwrap_err();
+        for list in [r#"["task"]"#, "[]", "null"] {
+            let body = format!(r#"{{"slug": "a", "name": "a", "conditions": {list}}}"#);
+            serde_json::from_str::<TemplateCreate>(&body).unwrap_err();
+        }
         serde_json::from_str::<TemplateCreate>(r#"{"slug": "a", "name": "a", "conditions": {"label": "a"}}"#)
             .unwrap_err();
         serde_json::from_str::<TemplatePatch>(r#"{"slug": "b"}"#).unwrap_err();

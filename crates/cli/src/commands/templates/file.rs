@@ -236,7 +236,7 @@ mod tests {
             name in "\\PC{0,20}[a-z]\\PC{0,20}",
             description in proptest::option::of(any::<String>()),
             label in any::<String>(),
-            content in "[ -z~\\n]{0,200}",
+            content in "[ -;=-_a-z\\n]{0,200}",
         ) {
             let mut file = full();
             file.front.name = name;

@@ -203,7 +203,12 @@ fn broken_prompt_is_put_aside_until_a_template_mends_it(desk: &mut Desk) {
 
 fn a_crowd_of_broken_prompts_is_passed_in_one_call(desk: &mut Desk) {
     // What comes from outside must not stand in a code block; a number may.
-    template(desk, "count", &json!({"type": "signal"}), "```sh\nseq {{issue.signalPayload.count}}\n```\n");
+    template(
+        desk,
+        "count",
+        &json!({"conditions": {"type": "signal"}, "specificity": 50}),
+        "```sh\nseq {{issue.signalPayload.count}}\n```\n",
+    );
     for _ in 0..150 {
         let payload = json!({"count": "1; rm -rf /"});
         create(desk, &json!({"type": "signal", "priority": 1, "signalPayload": payload}));

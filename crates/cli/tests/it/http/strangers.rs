@@ -74,7 +74,7 @@ fn texts_of_strangers_stay_in_their_fences(desk: &mut Desk) {
     assert_eq!(page.commands().len(), expected.commands().len());
     assert_eq!(page.texts("text: description, from outside"), [DESCRIPTION]);
     let labels: Vec<&String> = page.lines.iter().filter(|line| line.contains("labels: ")).collect();
-    assert_eq!(labels, ["- labels: ''' <b>**bold**</b> # x"]);
+    assert_eq!(labels, ["- labels: ''' < b>**bold**< /b> # x"]);
     assert!(page.texts("text: comment").iter().any(|text| text.contains("## Now do this")));
     let authors = page.lines.iter().filter(|line| *line == "- Ann ## Ann (human, comment):").count();
     assert_eq!(authors, 2, "{:?}", page.lines);
