@@ -1,6 +1,6 @@
 //! The seam between the command line and the server: everything is prepared, here it runs until told to stop.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -108,8 +108,8 @@ fn told_url(config: &Config, address: SocketAddr) -> String {
     url
 }
 
-fn own_address(api: &TcpListener) -> Result<SocketAddr, CliError> {
-    api.local_addr().map_err(|error| CliError::io("cannot tell the own address", &error))
+fn own_address(listener: &TcpListener) -> Result<SocketAddr, CliError> {
+    listener.local_addr().map_err(|error| CliError::io("cannot tell the own address", &error))
 }
 
 /// Returns what webhooks are signed with.
@@ -211,11 +211,7 @@ async fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, CliError> 
 }
 
 fn describe(plan: &ServePlan, api: &TcpListener, metrics: &TcpListener) -> Result<DeskFile, CliError> {
-    let url = |listener: &TcpListener| {
-        let address =
-            listener.local_addr().map_err(|error| CliError::io("cannot tell the own address", &error))?;
-        Ok::<_, CliError>(format!("http://{}", reachable(address)))
-    };
+    let url = |listener: &TcpListener| Ok::<_, CliError>(own_url(own_address(listener)?));
     Ok(DeskFile {
         pid: std::process::id(),
         url: url(api)?,
@@ -243,16 +239,6 @@ fn announce(plan: &ServePlan, desk: &DeskFile) {
     if let Some(sentence) = announce::beyond_loopback(plan.config.server.listen) {
         announce::notice(format, &sentence);
     }
-}
-
-/// Returns an address that a client on this machine can use: nobody can connect to "all interfaces".
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
 }
 
 #[cfg(test)]
@@ -321,10 +307,10 @@ mod tests {
     #[test]
     fn all_interfaces_are_reached_through_loopback() {
         let check = |address: &str, expected: &str| {
-            assert_eq!(reachable(address.parse().unwrap()).to_string(), expected);
+            assert_eq!(own_url(address.parse().unwrap()), expected);
         };
-        check("0.0.0.0:8600", "127.0.0.1:8600");
-        check("[::]:8600", "[::1]:8600");
-        check("10.0.0.7:80", "10.0.0.7:80");
+        check("0.0.0.0:8600", "http://127.0.0.1:8600");
+        check("[::]:8600", "http://[::1]:8600");
+        check("10.0.0.7:80", "http://10.0.0.7:80");
     }
 }

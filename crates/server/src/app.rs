@@ -109,6 +109,14 @@ impl App {
         }
     }
 
+    /// Counts what became of prompts before it is shown. What cannot be counted now, on a full
+    /// disk say, is counted later: it must not keep anybody from looking.
+    pub(crate) async fn count_prompts(&self) {
+        if let Err(error) = self.desk.count_prompts().await {
+            tracing::debug!("what became of prompts is not counted yet: {}", error.with_cause());
+        }
+    }
+
     /// Returns what a dispatch's prompt was made by.
     pub(crate) async fn meta(&self, dispatch: &Dispatch) -> Result<Option<DispatchMeta>, Error> {
         match dispatch.version {

@@ -54,7 +54,7 @@ fn count(method: &Method, route: String, response: &Response) {
 }
 
 async fn admit(app: &App, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Known, ApiError> {
-    let loopback = app.settings.listen.ip().is_loopback();
+    let loopback = app.is_loopback();
     check_host(headers, loopback, &app.settings.hosts)?;
     check_target(uri, headers)?;
     check_origin(headers)?;

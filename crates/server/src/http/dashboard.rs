@@ -81,7 +81,7 @@ pub(crate) async fn prompts(
     State(app): State<Arc<App>>,
     Params(Nothing {}): Params<Nothing>,
 ) -> Result<Json<Many<PromptHealth>>, ApiError> {
-    app.desk.count_prompts().await?;
+    app.count_prompts().await;
     let stats = app.desk.read(PromptStatsRead).await?;
     Ok(Json(Many::whole(stats.iter().map(convert::template::health).collect())))
 }

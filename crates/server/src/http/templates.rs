@@ -64,7 +64,7 @@ pub(crate) async fn get(
     Params(Nothing {}): Params<Nothing>,
     TemplatePath(name): TemplatePath,
 ) -> Result<Json<One<TemplateDetail>>, ApiError> {
-    app.desk.count_prompts().await?;
+    app.count_prompts().await;
     let view = app.desk.read(TemplateGet { template: name }).await?;
     let active_version = view.active.as_ref().map(version);
     Ok(Json(One { data: TemplateDetail { template: template(&view.template), active_version } }))

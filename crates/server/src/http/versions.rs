@@ -26,7 +26,7 @@ pub(crate) async fn list(
     let mut problems = Problems::default();
     let page = problems.page(query.limit, query.offset);
     problems.check()?;
-    app.desk.count_prompts().await?;
+    app.count_prompts().await;
     let list = VersionList { template, offset: page.offset, limit: page.limit };
     let (versions, total) = app.desk.read(list).await?;
     Ok(Json(Many { data: versions.iter().map(version).collect(), total }))

@@ -143,7 +143,8 @@ pub struct Shipped {
 /// Adds the templates that come with the program.
 ///
 /// One that was deleted stays so, and one that somebody else wrote a version of stays as
-/// they left it. Where the program's own last text is in use, its new one takes over.
+/// they left it. Where the program's own last text is in use, its new one takes over; a text
+/// that was there before does not come back.
 #[derive(Clone, Debug)]
 pub struct TemplatesInit {
     /// The desk, and when.
@@ -167,6 +168,7 @@ impl Verb for TemplatesInit {
     }
 }
 
+const KNOWN: &str = "SELECT 1 FROM template_version WHERE template = $1 AND content = $2 LIMIT 1";
 const EVER: &str = "SELECT 1 FROM template WHERE slug = $1 LIMIT 1";
 
 impl TemplatesInit {
@@ -183,7 +185,9 @@ impl TemplatesInit {
         let newest = versions(tx, &template.id.to_string(), 1, 0).await?.into_iter().next();
         let Some(newest) = newest else { return Ok(false) };
         let own = newest.author == AUTHOR && template.active_version == Some(newest.id);
-        if !own || newest.content == shipped.content {
+        // A text that is there is in use, or was: this server may be older than another one.
+        let known = params![template.id.to_string(), shipped.content.as_str()];
+        if !own || first(tx, KNOWN.into(), known).await?.is_some() {
             return Ok(false);
         }
         let changelog = Some("comes with a newer version of the program".to_owned());

@@ -92,6 +92,20 @@ fn two_dispatches() -> (Desk, Value, Value) {
 }
 
 #[test]
+fn dispatch_moves_its_issue_to_no_other_parent_or_project_beyond_loopback() {
+    let (desk, one, other) = two_dispatches();
+    desk.send_as_person(post("/api/projects", &json!({"name": "secret"}))).expect(201);
+    let token = one["dispatch"]["token"].as_str().unwrap();
+    let path = format!("/api/issues/{}", one["issue"]["number"]);
+    for body in [json!({"parentId": other["issue"]["number"]}), json!({"projectId": "secret"})] {
+        desk.send(&patch(&path, &body).token(token)).refused(403, "out_of_scope");
+    }
+    desk.send(&patch(&path, &json!({"title": "still mine"})).token(token)).expect(200);
+    let after = desk.send_as_person(get(&path)).expect(200)["data"].clone();
+    assert_eq!((&after["parentId"], &after["projectId"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
 fn dispatch_reviews_no_version_but_its_own_beyond_loopback() {
     let (desk, one, _) = two_dispatches();
     let token = one["dispatch"]["token"].as_str().unwrap();

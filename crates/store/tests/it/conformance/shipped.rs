@@ -71,6 +71,9 @@ pub(crate) async fn the_programs_own_text_is_kept_up(ctx: &TestStore) {
     assert_eq!(ctx.text_in_use("a").await, (2, "two".to_owned()));
     assert_eq!(ctx.version_now(&first).await.1.status, VersionStatus::Retired);
     assert_eq!(ctx.ship(&[("a", "two")]).await, 0);
+    // An older server that starts again does not turn it back.
+    assert_eq!(ctx.ship(&[("a", "one")]).await, 0);
+    assert_eq!(ctx.text_in_use("a").await, (2, "two".to_owned()));
     ctx.label("x", "gray").await;
     ctx.create(super::labels::labelled("t", &["x"])).await;
     assert!(ctx.claim_prompted().await.dispatch.prompt.unwrap().starts_with("a v2: two\n"));
